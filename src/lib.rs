@@ -1,1 +1,16 @@
-//! x
+//! `kubectl sigapps`: what failed in a cluster's batch workloads, under which pod-failure-policy rule, and what is
+//! safe to do next.
+//!
+//! The rooms, in the order data walks through them; none reaches back:
+//! arguments → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
+//! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller.
+
+pub mod advice;
+pub mod analysis;
+pub mod cli;
+pub mod model;
+pub mod policy;
+pub mod render;
+pub mod report;
+pub mod request;
+pub mod source;

@@ -1,0 +1,125 @@
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::time::MaybeTime;
+use super::{Interner, MetaView, Text, Time, Uid, or_default};
+
+/// An Event as it is read, in the shape of the core group or of `events.k8s.io`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    involved_object: ObjectView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    regarding: ObjectView<'a>,
+    #[serde(borrow)]
+    reason: Text<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+    #[serde(borrow)]
+    note: Text<'a>,
+    first_timestamp: MaybeTime,
+    last_timestamp: MaybeTime,
+    deprecated_first_timestamp: MaybeTime,
+    deprecated_last_timestamp: MaybeTime,
+    event_time: MaybeTime,
+    #[serde(deserialize_with = "or_default")]
+    count: u32,
+    #[serde(deserialize_with = "or_default")]
+    deprecated_count: u32,
+    series: Option<SeriesView>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ObjectView<'a> {
+    #[serde(borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    namespace: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    uid: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SeriesView {
+    #[serde(deserialize_with = "or_default")]
+    count: u32,
+    last_observed_time: MaybeTime,
+}
+
+/// An Event about a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Kind of the object it is about.
+    pub kind: Arc<str>,
+    /// Namespace of that object.
+    pub namespace: Arc<str>,
+    /// Name of that object.
+    pub name: Arc<str>,
+    /// Uid of that object: a restarted `JobSet`'s Jobs have the same names and other uids.
+    pub uid: Option<Uid>,
+    /// `SuccessfulDelete`, `FailedCreate`, `BackoffLimitExceeded`, …
+    pub reason: Arc<str>,
+    /// The text.
+    pub message: Arc<str>,
+    /// When it happened first.
+    pub first: Option<Time>,
+    /// When it happened last.
+    pub last: Option<Time>,
+    /// How often.
+    pub count: u32,
+}
+
+impl<'a> EventView<'a> {
+    /// The Event's metadata.
+    pub fn metadata(&self) -> &MetaView<'a> {
+        &self.metadata
+    }
+
+    fn object(&self) -> &ObjectView<'a> {
+        if self.involved_object.kind.is_empty() { &self.regarding } else { &self.involved_object }
+    }
+
+    fn first(&self) -> Option<Time> {
+        self.first_timestamp.0.or(self.deprecated_first_timestamp.0).or(self.event_time.0).or(self.last())
+    }
+
+    fn last(&self) -> Option<Time> {
+        let series = self.series.as_ref().and_then(|series| series.last_observed_time.0);
+        series.or(self.last_timestamp.0).or(self.deprecated_last_timestamp.0).or(self.event_time.0)
+    }
+
+    /// The newest time the Event tells of.
+    pub fn newest_time(&self) -> Option<Time> {
+        self.last().max(self.metadata.creation_timestamp.0)
+    }
+
+    /// Whether it is about a kind whose Events are used.
+    pub fn is_used(&self) -> bool {
+        matches!(&*self.object().kind, "Job" | "JobSet" | "CronJob")
+    }
+
+    /// The record to keep.
+    pub fn into_event(self, interner: &mut Interner) -> Event {
+        let object = self.object();
+        let count = self.series.as_ref().map_or(0, |series| series.count);
+        Event {
+            kind: interner.intern(&object.kind),
+            namespace: interner.intern(&object.namespace),
+            name: interner.intern(&object.name),
+            uid: Uid::parse(&object.uid),
+            reason: interner.intern(&self.reason),
+            message: interner.intern(self.message.some().unwrap_or(&self.note)),
+            first: self.first(),
+            last: self.last(),
+            count: count.max(self.count).max(self.deprecated_count).max(1),
+        }
+    }
+}

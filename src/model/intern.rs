@@ -1,0 +1,38 @@
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::PodCondition;
+
+/// Keeps one copy of each text: a hundred thousand pods share a few thousand nodes, reasons and messages.
+#[derive(Debug, Default)]
+pub struct Interner {
+    texts: HashSet<Arc<str>>,
+    conditions: HashSet<Arc<[PodCondition]>>,
+}
+
+impl Interner {
+    /// The one copy of `text`.
+    pub fn intern(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.texts.get(text) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = text.into();
+        self.texts.insert(Arc::clone(&new));
+        new
+    }
+
+    /// The one copy of `text`, or `None` where it is empty.
+    pub fn intern_some(&mut self, text: &str) -> Option<Arc<str>> {
+        (!text.is_empty()).then(|| self.intern(text))
+    }
+
+    /// The one copy of a list of pod conditions.
+    pub fn intern_conditions(&mut self, list: Vec<PodCondition>) -> Arc<[PodCondition]> {
+        if let Some(known) = self.conditions.get(&*list) {
+            return Arc::clone(known);
+        }
+        let new: Arc<[PodCondition]> = list.into();
+        self.conditions.insert(Arc::clone(&new));
+        new
+    }
+}

@@ -1,0 +1,331 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::time::MaybeTime;
+use super::{Interner, MetaView, Owner, Text, Time, Uid, or_default};
+use crate::policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
+
+/// A `batch/v1` Job as it is read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct JobView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    spec: SpecView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    status: StatusView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SpecView<'a> {
+    parallelism: Option<u32>,
+    completions: Option<u32>,
+    #[serde(borrow)]
+    completion_mode: Text<'a>,
+    backoff_limit: Option<u32>,
+    backoff_limit_per_index: Option<u32>,
+    #[serde(borrow)]
+    managed_by: Text<'a>,
+    #[serde(borrow)]
+    pod_replacement_policy: Text<'a>,
+    #[serde(deserialize_with = "or_default")]
+    suspend: bool,
+    #[serde(borrow)]
+    pod_failure_policy: Option<PolicyView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    template: TemplateView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct TemplateView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    spec: PodSpecView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct PodSpecView<'a> {
+    #[serde(borrow)]
+    restart_policy: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PolicyView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    rules: Vec<RuleView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RuleView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    action: Text<'a>,
+    #[serde(borrow)]
+    on_exit_codes: Option<ExitCodesView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    on_pod_conditions: Vec<PatternView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ExitCodesView<'a> {
+    #[serde(borrow)]
+    container_name: Text<'a>,
+    #[serde(borrow)]
+    operator: Text<'a>,
+    #[serde(deserialize_with = "or_default")]
+    values: Vec<i32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PatternView<'a> {
+    #[serde(borrow, rename = "type")]
+    type_: Text<'a>,
+    #[serde(borrow)]
+    status: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct StatusView<'a> {
+    #[serde(deserialize_with = "or_default")]
+    active: u32,
+    #[serde(deserialize_with = "or_default")]
+    succeeded: u32,
+    #[serde(deserialize_with = "or_default")]
+    failed: u32,
+    #[serde(deserialize_with = "or_default")]
+    terminating: u32,
+    #[serde(borrow)]
+    failed_indexes: Text<'a>,
+    start_time: MaybeTime,
+    completion_time: MaybeTime,
+    #[serde(borrow, deserialize_with = "or_default")]
+    uncounted_terminated_pods: UncountedView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    conditions: Vec<ConditionView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct UncountedView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    failed: Vec<Text<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ConditionView<'a> {
+    #[serde(borrow, rename = "type")]
+    type_: Text<'a>,
+    #[serde(borrow)]
+    status: Text<'a>,
+    #[serde(borrow)]
+    reason: Text<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+    last_transition_time: MaybeTime,
+}
+
+/// One of a Job's `status.conditions` whose status is `True`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobCondition {
+    /// `FailureTarget`, `Failed`, `SuccessCriteriaMet`, `Complete`, `Suspended`, …
+    pub type_: Arc<str>,
+    /// `PodFailurePolicy`, `BackoffLimitExceeded`, …
+    pub reason: Arc<str>,
+    /// The controller's message.
+    pub message: Arc<str>,
+    /// When it became true.
+    pub at: Option<Time>,
+}
+
+/// What is kept of a Job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// `metadata.uid`.
+    pub uid: Option<Uid>,
+    /// `metadata.namespace`.
+    pub namespace: Arc<str>,
+    /// `metadata.name`.
+    pub name: Arc<str>,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<Arc<str>, Arc<str>>,
+    /// Rule names by index, from the annotation `kubectl-sigapps/rule-names` of the Job or of its template.
+    pub rule_names: Option<Arc<str>>,
+    /// The controlling owner: a CronJob, a JobSet, or something else.
+    pub owner: Option<Owner>,
+    /// `metadata.creationTimestamp`.
+    pub created: Option<Time>,
+    /// When its deletion was asked for.
+    pub deletion_requested: Option<Time>,
+    /// `spec.parallelism`.
+    pub parallelism: Option<u32>,
+    /// `spec.completions`.
+    pub completions: Option<u32>,
+    /// Whether `spec.completionMode` is `Indexed`.
+    pub indexed: bool,
+    /// `spec.backoffLimit`; the API server sets a default of 6.
+    pub backoff_limit: Option<u32>,
+    /// `spec.backoffLimitPerIndex`.
+    pub backoff_limit_per_index: Option<u32>,
+    /// `spec.managedBy`, where it is not the built-in controller.
+    pub managed_by: Option<Arc<str>>,
+    /// Whether `spec.podReplacementPolicy` is `Failed`.
+    pub replaces_only_failed: bool,
+    /// `spec.suspend`.
+    pub suspend: bool,
+    /// `spec.podFailurePolicy`.
+    pub policy: Option<Arc<PodFailurePolicy>>,
+    /// Whether the template's `restartPolicy` is `OnFailure`.
+    pub restarts_in_place: bool,
+    /// `status.active`.
+    pub active: u32,
+    /// `status.succeeded`.
+    pub succeeded: u32,
+    /// `status.failed`.
+    pub failed: u32,
+    /// `status.terminating`.
+    pub terminating: u32,
+    /// `status.failedIndexes`, as written: `1,3-5,7`.
+    pub failed_indexes: Option<Box<str>>,
+    /// `status.startTime`.
+    pub started: Option<Time>,
+    /// `status.completionTime`.
+    pub completed: Option<Time>,
+    /// `status.uncountedTerminatedPods.failed`: failed, not yet in `status.failed`.
+    pub uncounted_failed: Box<[Uid]>,
+    /// Conditions with status `True`, in the status' order.
+    pub conditions: Box<[JobCondition]>,
+}
+
+impl Job {
+    /// The condition of a type, if it is `True`.
+    pub fn condition(&self, type_: &str) -> Option<&JobCondition> {
+        self.conditions.iter().find(|condition| *condition.type_ == *type_)
+    }
+
+    /// The condition that says why the Job fails: `FailureTarget`, from which `Failed` copies reason and message, or,
+    /// from controllers before Kubernetes 1.31, `Failed` alone.
+    pub fn failing(&self) -> Option<&JobCondition> {
+        self.condition("FailureTarget").or_else(|| self.condition("Failed"))
+    }
+
+    /// The condition that says that the Job succeeds: `SuccessCriteriaMet` or `Complete`.
+    pub fn succeeding(&self) -> Option<&JobCondition> {
+        self.condition("SuccessCriteriaMet").or_else(|| self.condition("Complete"))
+    }
+
+    /// Whether nothing more will happen to it.
+    pub fn is_finished(&self) -> bool {
+        self.condition("Failed").is_some() || self.condition("Complete").is_some()
+    }
+}
+
+impl<'a> JobView<'a> {
+    /// The Job's metadata.
+    pub fn metadata(&self) -> &MetaView<'a> {
+        &self.metadata
+    }
+
+    /// The newest time the Job tells of.
+    pub fn newest_time(&self) -> Option<Time> {
+        let conditions = self.status.conditions.iter().filter_map(|condition| condition.last_transition_time.0);
+        let own = [
+            self.metadata.creation_timestamp.0,
+            self.metadata.deletion_requested(),
+            self.status.start_time.0,
+            self.status.completion_time.0,
+        ];
+        conditions.chain(own.into_iter().flatten()).max()
+    }
+
+    /// The record to keep.
+    pub fn into_job(self, interner: &mut Interner) -> Job {
+        let spec = &self.spec;
+        let status = &self.status;
+        let rule_names = [&self.metadata, &spec.template.metadata].map(|metadata| &metadata.annotations.rule_names);
+        let conditions = status.conditions.iter().filter(|condition| &*condition.status == "True");
+        Job {
+            uid: self.metadata.uid(),
+            namespace: interner.intern(&self.metadata.namespace),
+            name: interner.intern(&self.metadata.name),
+            labels: self.metadata.labels(interner),
+            rule_names: rule_names.into_iter().find_map(|names| interner.intern_some(names)),
+            owner: self.metadata.controller(interner),
+            created: self.metadata.creation_timestamp.0,
+            deletion_requested: self.metadata.deletion_requested(),
+            parallelism: spec.parallelism,
+            completions: spec.completions,
+            indexed: &*spec.completion_mode == "Indexed",
+            backoff_limit: spec.backoff_limit,
+            backoff_limit_per_index: spec.backoff_limit_per_index,
+            managed_by: interner.intern_some(&spec.managed_by).filter(|by| &**by != "kubernetes.io/job-controller"),
+            replaces_only_failed: &*spec.pod_replacement_policy == "Failed",
+            suspend: spec.suspend,
+            policy: spec.pod_failure_policy.as_ref().map(|policy| Arc::new(policy.to_policy(interner))),
+            restarts_in_place: &*spec.template.spec.restart_policy == "OnFailure",
+            active: status.active,
+            succeeded: status.succeeded,
+            failed: status.failed,
+            terminating: status.terminating,
+            failed_indexes: status.failed_indexes.some().map(Into::into),
+            started: status.start_time.0,
+            completed: status.completion_time.0,
+            uncounted_failed: status
+                .uncounted_terminated_pods
+                .failed
+                .iter()
+                .filter_map(|uid| Uid::parse(uid))
+                .collect(),
+            conditions: conditions
+                .map(|condition| JobCondition {
+                    type_: interner.intern(&condition.type_),
+                    reason: interner.intern(&condition.reason),
+                    message: interner.intern(&condition.message),
+                    at: condition.last_transition_time.0,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl PolicyView<'_> {
+    fn to_policy(&self, interner: &mut Interner) -> PodFailurePolicy {
+        PodFailurePolicy { rules: self.rules.iter().map(|rule| rule.to_rule(interner)).collect() }
+    }
+}
+
+impl RuleView<'_> {
+    fn to_rule(&self, interner: &mut Interner) -> Rule {
+        Rule {
+            name: interner.intern_some(&self.name),
+            action: Action::parse(&self.action, interner),
+            on_exit_codes: self.on_exit_codes.as_ref().map(|codes| ExitCodes {
+                container_name: interner.intern_some(&codes.container_name),
+                operator: Operator::parse(&codes.operator, interner),
+                values: codes.values.clone().into(),
+            }),
+            on_pod_conditions: self
+                .on_pod_conditions
+                .iter()
+                .map(|pattern| ConditionPattern {
+                    type_: interner.intern(&pattern.type_),
+                    // The API server's default; a file may hold what a person wrote.
+                    status: interner.intern(pattern.status.some().unwrap_or("True")),
+                })
+                .collect(),
+        }
+    }
+}

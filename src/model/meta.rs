@@ -1,0 +1,129 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::time::MaybeTime;
+use super::{Interner, Text, Time, Uid, or_default};
+
+/// `metadata` of any object.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MetaView<'a> {
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    #[serde(borrow)]
+    pub(super) namespace: Text<'a>,
+    #[serde(borrow)]
+    pub(super) uid: Text<'a>,
+    #[serde(borrow)]
+    pub(super) resource_version: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    pub(super) labels: BTreeMap<Text<'a>, Text<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    pub(super) annotations: AnnotationsView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    pub(super) owner_references: Vec<OwnerView<'a>>,
+    pub(super) creation_timestamp: MaybeTime,
+    pub(super) deletion_timestamp: MaybeTime,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) deletion_grace_period_seconds: i64,
+}
+
+/// The annotations that are used; others, which may hold whole manifests, are skipped unread.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct AnnotationsView<'a> {
+    #[serde(borrow, rename = "batch.kubernetes.io/job-completion-index")]
+    pub(super) completion_index: Text<'a>,
+    #[serde(borrow, rename = "batch.kubernetes.io/job-index-failure-count")]
+    pub(super) index_failure_count: Text<'a>,
+    #[serde(borrow, rename = "batch.kubernetes.io/job-index-ignored-failure-count")]
+    pub(super) index_ignored_failure_count: Text<'a>,
+    #[serde(borrow, rename = "kubectl-sigapps/rule-names")]
+    pub(super) rule_names: Text<'a>,
+}
+
+/// One of `metadata.ownerReferences`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnerView<'a> {
+    #[serde(borrow)]
+    pub(super) api_version: Text<'a>,
+    #[serde(borrow)]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    #[serde(borrow)]
+    pub(super) uid: Text<'a>,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) controller: bool,
+}
+
+/// The controlling owner of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// API group without the version, empty for the core group.
+    pub group: Arc<str>,
+    /// `Job`, `CronJob`, `JobSet`, …
+    pub kind: Arc<str>,
+    /// The owner's name, in the same namespace.
+    pub name: Arc<str>,
+    /// The owner's uid, where it was told.
+    pub uid: Option<Uid>,
+}
+
+impl Owner {
+    /// Whether the owner is of `group` and `kind`.
+    pub fn is(&self, group: &str, kind: &str) -> bool {
+        *self.group == *group && *self.kind == *kind
+    }
+}
+
+impl MetaView<'_> {
+    /// The object's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The object's namespace, empty for cluster-scoped objects.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The object's uid.
+    pub fn uid(&self) -> Option<Uid> {
+        Uid::parse(&self.uid)
+    }
+
+    /// `resourceVersion` as a number: of two readings of one object the higher is the newer one.
+    pub fn version(&self) -> u64 {
+        self.resource_version.parse().unwrap_or(0)
+    }
+
+    /// The object's labels.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.labels.get(key).map(|value| &**value)
+    }
+
+    /// The owner that has `controller: true`.
+    pub(super) fn controller(&self, interner: &mut Interner) -> Option<Owner> {
+        let owner = self.owner_references.iter().find(|owner| owner.controller)?;
+        let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
+        Some(Owner {
+            group: interner.intern(group),
+            kind: interner.intern(&owner.kind),
+            name: interner.intern(&owner.name),
+            uid: Uid::parse(&owner.uid),
+        })
+    }
+
+    pub(super) fn labels(&self, interner: &mut Interner) -> BTreeMap<Arc<str>, Arc<str>> {
+        self.labels.iter().map(|(key, value)| (interner.intern(key), interner.intern(value))).collect()
+    }
+
+    /// When deletion was asked for: `deletionTimestamp` lies one grace period after that.
+    pub(super) fn deletion_requested(&self) -> Option<Time> {
+        self.deletion_timestamp.0.map(|at| at.plus_seconds(-self.deletion_grace_period_seconds))
+    }
+}

@@ -1,0 +1,29 @@
+//! What is read of each kind: small, lenient structs that keep only the fields used.
+//!
+//! They are read alike from files and from the API server. Unknown fields are skipped and `null` is as good as
+//! absent, so that a newer cluster never breaks a read. The borrowed `…View` structs live no longer than the bytes
+//! of one object; the owned structs beside them are what a [`crate::source::Snapshot`] keeps.
+
+mod event;
+mod intern;
+mod job;
+mod meta;
+mod node;
+mod pod;
+mod quantity;
+mod text;
+mod time;
+mod uid;
+mod wrapper;
+
+pub use event::{Event, EventView};
+pub use intern::Interner;
+pub use job::{Job, JobCondition, JobView};
+pub use meta::{MetaView, Owner, OwnerView};
+pub use node::{Node, NodeView};
+pub use pod::{ContainerEnd, ContainerKind, Disruption, Memory, Phase, Pod, PodCondition, PodView, Restart, Waiting};
+pub use quantity::Quantity;
+pub use text::{Text, or_default};
+pub use time::Time;
+pub use uid::Uid;
+pub use wrapper::{Wrapper, WrapperKind, WrapperView};

@@ -1,0 +1,69 @@
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::time::MaybeTime;
+use super::{Interner, MetaView, Text, Time, or_default};
+
+/// A node as it is read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NodeView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    status: StatusView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StatusView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    conditions: Vec<ConditionView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ConditionView<'a> {
+    #[serde(borrow, rename = "type")]
+    type_: Text<'a>,
+    #[serde(borrow)]
+    status: Text<'a>,
+    last_heartbeat_time: MaybeTime,
+    last_transition_time: MaybeTime,
+}
+
+/// What is kept of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// `metadata.name`.
+    pub name: Arc<str>,
+    /// Whether the condition `Ready` is `True`; `None` where the node has no such condition or its status is `Unknown`.
+    pub ready: Option<bool>,
+}
+
+impl<'a> NodeView<'a> {
+    /// The node's metadata.
+    pub fn metadata(&self) -> &MetaView<'a> {
+        &self.metadata
+    }
+
+    /// The newest time the node tells of.
+    pub fn newest_time(&self) -> Option<Time> {
+        let conditions = self.status.conditions.iter();
+        conditions.flat_map(|c| [c.last_heartbeat_time.0, c.last_transition_time.0]).flatten().max()
+    }
+
+    /// The record to keep.
+    pub fn into_node(self, interner: &mut Interner) -> Node {
+        let ready = self.status.conditions.iter().find(|condition| &*condition.type_ == "Ready");
+        Node {
+            name: interner.intern(&self.metadata.name),
+            ready: ready.and_then(|condition| match &*condition.status {
+                "True" => Some(true),
+                "False" => Some(false),
+                _ => None,
+            }),
+        }
+    }
+}

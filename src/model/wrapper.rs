@@ -1,0 +1,82 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::{Interner, MetaView, Time, Uid, or_default};
+
+/// A workload that makes Jobs, as it is read: its name stands for them, its labels and annotations hold for them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct WrapperView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+}
+
+/// The kinds that make Jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WrapperKind {
+    /// `batch/v1` `CronJob`.
+    CronJob,
+    /// `jobset.x-k8s.io` `JobSet`.
+    JobSet,
+}
+
+impl WrapperKind {
+    /// The kind's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CronJob => "CronJob",
+            Self::JobSet => "JobSet",
+        }
+    }
+
+    /// The kind's API group.
+    pub const fn group(self) -> &'static str {
+        match self {
+            Self::CronJob => "batch",
+            Self::JobSet => "jobset.x-k8s.io",
+        }
+    }
+}
+
+/// What is kept of a `CronJob` or `JobSet`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrapper {
+    /// `CronJob` or `JobSet`.
+    pub kind: WrapperKind,
+    /// `metadata.uid`.
+    pub uid: Option<Uid>,
+    /// `metadata.namespace`.
+    pub namespace: Arc<str>,
+    /// `metadata.name`.
+    pub name: Arc<str>,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<Arc<str>, Arc<str>>,
+    /// The annotation `kubectl-sigapps/rule-names`.
+    pub rule_names: Option<Arc<str>>,
+}
+
+impl<'a> WrapperView<'a> {
+    /// The object's metadata.
+    pub fn metadata(&self) -> &MetaView<'a> {
+        &self.metadata
+    }
+
+    /// The newest time the object tells of.
+    pub fn newest_time(&self) -> Option<Time> {
+        self.metadata.creation_timestamp.0
+    }
+
+    /// The record to keep.
+    pub fn into_wrapper(self, kind: WrapperKind, interner: &mut Interner) -> Wrapper {
+        Wrapper {
+            kind,
+            uid: self.metadata.uid(),
+            namespace: interner.intern(&self.metadata.namespace),
+            name: interner.intern(&self.metadata.name),
+            labels: self.metadata.labels(interner),
+            rule_names: interner.intern_some(&self.metadata.annotations.rule_names),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What is asked of the tool, as plain values: the arguments after `cli` has read them.
+
+use crate::source::Selector;
+use crate::source::cluster::Connection;
+
+/// A request for the failures.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Where to read.
+    pub from: From,
+    /// What to read.
+    pub scope: Scope,
+    /// What of it to show.
+    pub view: View,
+}
+
+/// Where to read.
+#[derive(Clone, Debug)]
+pub enum From {
+    /// Files, folders, or `-` for standard input.
+    Files(Vec<String>),
+    /// A cluster.
+    Cluster(Box<Connection>),
+}
+
+/// What to read.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// Only this namespace; `None` for all.
+    pub namespace: Option<String>,
+    /// Only workloads with these labels.
+    pub selector: Selector,
+    /// Only these workloads; all where empty.
+    pub targets: Vec<Target>,
+    /// Objects a page of a list read from a cluster; 0 for no pages.
+    pub chunk_size: u32,
+}
+
+/// A workload asked for by name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    /// Its kind.
+    pub kind: TargetKind,
+    /// Its name.
+    pub name: String,
+}
+
+/// The kinds that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TargetKind {
+    /// A Job.
+    Job,
+    /// A `CronJob` and the Jobs it made.
+    CronJob,
+    /// A `JobSet` and its Jobs.
+    JobSet,
+}
+
+/// What of the failures to show.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// What failures are grouped by.
+    pub group_by: GroupBy,
+    /// Only failures that ended within this many seconds.
+    pub since: Option<i64>,
+    /// Only these classes; all where empty.
+    pub classes: Vec<crate::report::Class>,
+    /// Also workloads that completed in spite of failures.
+    pub all: bool,
+    /// Seconds after which a pod that waits for a node or is still being created counts as unable to start.
+    pub pending_after: i64,
+}
+
+/// What failures are grouped by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GroupBy {
+    /// Class, and what is told of it: the rule's label and action, the cause, …
+    #[default]
+    Rule,
+    /// Container, exit code, signal and reason.
+    Cause,
+    /// The node.
+    Node,
+    /// The workload.
+    Workload,
+    /// The namespace.
+    Namespace,
+    /// The reason: of the disruption, the pod, or the container's end.
+    Reason,
+}

@@ -1,0 +1,389 @@
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::Deserialize;
+
+use super::snapshot::{Resource, Snapshot};
+use super::splitter::{ListHead, ObjectSink, Position, Splitter};
+use super::{Ending, Selector};
+use crate::model::{
+    Event, EventView, Interner, Job, JobView, MetaView, Node, NodeView, Pod, PodView, Time, Wrapper, WrapperKind,
+    WrapperView,
+};
+
+/// What of the objects read is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Only this namespace.
+    pub namespace: Option<String>,
+    /// Only objects with these labels.
+    pub selector: Selector,
+}
+
+/// Counts of one resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Objects read, each once.
+    pub objects: u64,
+    /// Objects that could not be read.
+    pub skipped: u64,
+}
+
+/// An object that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Where it stands.
+    pub at: Position,
+    /// Why.
+    pub why: String,
+}
+
+/// Takes objects as bytes, keeps what may tell of a failure, and forgets the rest at once.
+#[derive(Debug, Default)]
+pub struct Intake {
+    filter: Filter,
+    interner: Interner,
+    /// Newest `resourceVersion` seen of each object, by a hash of its uid: an object seen twice counts once.
+    seen: HashMap<u64, Seen>,
+    jobs: Vec<Option<Job>>,
+    pods: Vec<Option<Pod>>,
+    wrappers: Vec<Option<Wrapper>>,
+    events: Vec<Option<Event>>,
+    nodes: Vec<Option<Node>>,
+    tallies: BTreeMap<Resource, Tally>,
+    ignored: BTreeMap<String, u64>,
+    newest: Option<Time>,
+    skipped: Vec<Skipped>,
+    skipped_count: u64,
+}
+
+/// Skipped objects that are named one by one; the rest is only counted.
+const NAMED_SKIPS: usize = 5;
+/// Kinds that are counted by name.
+const NAMED_KINDS: usize = 1000;
+const NOT_KEPT: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    version: u64,
+    /// How far the object's life had come; decides where versions are missing.
+    stage: u8,
+    /// Index in its list, or [`NOT_KEPT`].
+    kept: u32,
+}
+
+/// The kinds that are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Pod,
+    Job,
+    CronJob,
+    JobSet,
+    Event,
+    Node,
+    /// A list within a list.
+    List,
+}
+
+impl Kind {
+    fn of(kind: &str, api_version: &str) -> Option<Self> {
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        // Hand-written and re-written dumps may lack the version; a group that is told must be the right one, as others
+        // have Jobs, too (batch.volcano.sh).
+        let of = |expected: &str| api_version.is_empty() || group == expected;
+        match kind {
+            "Pod" if of("") => Some(Self::Pod),
+            "Job" if of("batch") => Some(Self::Job),
+            "CronJob" if of("batch") => Some(Self::CronJob),
+            "JobSet" if of("jobset.x-k8s.io") => Some(Self::JobSet),
+            "Event" if of("") || group == "events.k8s.io" => Some(Self::Event),
+            "Node" if of("") => Some(Self::Node),
+            other if other.ends_with("List") => Some(Self::List),
+            _ => None,
+        }
+    }
+
+    const fn resource(self) -> Resource {
+        match self {
+            Self::Pod | Self::List => Resource::Pods,
+            Self::Job => Resource::Jobs,
+            Self::CronJob => Resource::CronJobs,
+            Self::JobSet => Resource::JobSets,
+            Self::Event => Resource::Events,
+            Self::Node => Resource::Nodes,
+        }
+    }
+}
+
+/// The members by which an object's kind is known: its own, or, within a typed list that leaves them out and whose own
+/// kind is yet to come, its shape.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Shape<'a> {
+    #[serde(borrow)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    api_version: Option<Cow<'a, str>>,
+    involved_object: Option<serde::de::IgnoredAny>,
+    regarding: Option<serde::de::IgnoredAny>,
+    spec: Option<SpecShape>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SpecShape {
+    containers: Option<serde::de::IgnoredAny>,
+    job_template: Option<serde::de::IgnoredAny>,
+    replicated_jobs: Option<serde::de::IgnoredAny>,
+    backoff_limit: Option<serde::de::IgnoredAny>,
+    completions: Option<serde::de::IgnoredAny>,
+    parallelism: Option<serde::de::IgnoredAny>,
+}
+
+impl Shape<'_> {
+    fn kind(&self) -> Option<Kind> {
+        let spec = self.spec.as_ref();
+        let has = |member: fn(&SpecShape) -> bool| spec.is_some_and(member);
+        if self.involved_object.is_some() || self.regarding.is_some() {
+            Some(Kind::Event)
+        } else if has(|spec| spec.containers.is_some()) {
+            Some(Kind::Pod)
+        } else if has(|spec| spec.job_template.is_some()) {
+            Some(Kind::CronJob)
+        } else if has(|spec| spec.replicated_jobs.is_some()) {
+            Some(Kind::JobSet)
+        } else if has(|spec| spec.backoff_limit.is_some() || spec.completions.is_some() || spec.parallelism.is_some()) {
+            Some(Kind::Job)
+        } else {
+            None
+        }
+    }
+}
+
+impl Intake {
+    /// An intake that keeps what `filter` asks for.
+    pub fn new(filter: Filter) -> Self {
+        Self { filter, ..Self::default() }
+    }
+
+    /// Takes all objects of a stream of JSON.
+    pub fn read_json(&mut self, reader: impl std::io::Read) -> std::io::Result<Ending> {
+        Splitter::new(reader).run(self)
+    }
+
+    /// Counts of a resource so far.
+    pub fn tally(&self, resource: Resource) -> Tally {
+        self.tallies.get(&resource).copied().unwrap_or_default()
+    }
+
+    /// Objects of all resources and kinds so far.
+    pub fn objects(&self) -> u64 {
+        self.tallies.values().map(|tally| tally.objects).sum::<u64>() + self.ignored.values().sum::<u64>()
+    }
+
+    /// Takes what could not be read since the last call: the first few by position, and how many in all.
+    pub fn take_skipped(&mut self) -> (Vec<Skipped>, u64) {
+        (std::mem::take(&mut self.skipped), std::mem::take(&mut self.skipped_count))
+    }
+
+    /// All that was kept, in a fixed order. The sources are for the caller to fill in.
+    pub fn finish(self) -> Snapshot {
+        let mut snapshot = Snapshot {
+            jobs: self.jobs.into_iter().flatten().collect(),
+            pods: self.pods.into_iter().flatten().collect(),
+            wrappers: self.wrappers.into_iter().flatten().collect(),
+            events: self.events.into_iter().flatten().collect(),
+            nodes: self.nodes.into_iter().flatten().collect(),
+            newest: self.newest,
+            ignored: self.ignored,
+            ..Snapshot::default()
+        };
+        snapshot.sort();
+        snapshot
+    }
+
+    fn skip(&mut self, at: Position, why: impl Into<String>) {
+        self.skipped_count += 1;
+        if self.skipped.len() < NAMED_SKIPS {
+            self.skipped.push(Skipped { at, why: why.into() });
+        }
+    }
+
+    /// The object's kind, if it is one that is used; others are counted by name.
+    fn kind_of(&mut self, bytes: &[u8], list: &ListHead) -> Result<Option<Kind>, serde_json::Error> {
+        // Within a typed list whose kind is known, the items need not be asked.
+        let of_list = list.kind.as_deref().and_then(|kind| kind.strip_suffix("List")).filter(|item| !item.is_empty());
+        let (kind, api_version) = match (of_list, first_members(bytes)) {
+            (Some(item), _) => (Cow::Borrowed(item), Cow::Borrowed(list.api_version.as_deref().unwrap_or_default())),
+            (None, Some((kind, api_version))) => (Cow::Borrowed(kind), Cow::Borrowed(api_version)),
+            (None, None) => {
+                let shape: Shape = serde_json::from_slice(bytes)?;
+                let by_shape = shape.kind();
+                match shape.kind {
+                    None if by_shape.is_some() => return Ok(by_shape),
+                    kind => (kind.unwrap_or(Cow::Borrowed("(no kind)")), shape.api_version.unwrap_or_default()),
+                }
+            }
+        };
+        let found = Kind::of(&kind, &api_version);
+        if found.is_none() {
+            let full = self.ignored.len() >= NAMED_KINDS && !self.ignored.contains_key(&*kind);
+            let name = if full { "(other kinds)" } else { &*kind };
+            *self.ignored.entry(name.to_owned()).or_default() += 1;
+        }
+        Ok(found)
+    }
+
+    fn take(&mut self, kind: Kind, bytes: &[u8], at: Position) -> Result<(), serde_json::Error> {
+        match kind {
+            Kind::Pod => self.take_pod(serde_json::from_slice(bytes)?),
+            Kind::Job => {
+                let view: JobView = serde_json::from_slice(bytes)?;
+                let newest = view.newest_time();
+                if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
+                    let job = view.into_job(&mut self.interner);
+                    place(&mut self.jobs, &mut self.seen, slot, Some(job));
+                }
+            }
+            Kind::CronJob | Kind::JobSet => {
+                let view: WrapperView = serde_json::from_slice(bytes)?;
+                let newest = view.newest_time();
+                if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
+                    let wrapper_kind = if kind == Kind::JobSet { WrapperKind::JobSet } else { WrapperKind::CronJob };
+                    let wrapper = view.into_wrapper(wrapper_kind, &mut self.interner);
+                    place(&mut self.wrappers, &mut self.seen, slot, Some(wrapper));
+                }
+            }
+            Kind::Event => {
+                let view: EventView = serde_json::from_slice(bytes)?;
+                let newest = view.newest_time();
+                if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
+                    let event = view.is_used().then(|| view.into_event(&mut self.interner));
+                    place(&mut self.events, &mut self.seen, slot, event);
+                }
+            }
+            Kind::Node => {
+                let view: NodeView = serde_json::from_slice(bytes)?;
+                let newest = view.newest_time();
+                if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
+                    let node = view.into_node(&mut self.interner);
+                    place(&mut self.nodes, &mut self.seen, slot, Some(node));
+                }
+            }
+            Kind::List => {
+                // A slice is read without I/O; its own bad objects are counted at the outer list's position.
+                if !matches!(Splitter::new(bytes).run(self), Ok(Ending::Whole)) {
+                    self.skip(at, "a list within the list that is cut off");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_pod(&mut self, view: PodView) {
+        let stage = view.stage();
+        let newest = view.newest_time();
+        if let Some(slot) = self.admit(view.metadata(), Kind::Pod, stage, newest) {
+            let selected = self.filter.selector.matches(|key| view.metadata().label(key));
+            let pod = view.into_pod(&mut self.interner, selected);
+            place(&mut self.pods, &mut self.seen, slot, pod);
+        }
+    }
+
+    /// Whether an object is wanted: in the namespace asked for, and newer than what was seen of it before.
+    fn admit(&mut self, metadata: &MetaView, kind: Kind, stage: u8, newest: Option<Time>) -> Option<Slot> {
+        let namespaced = kind != Kind::Node;
+        let wanted = self.filter.namespace.as_deref();
+        if namespaced && wanted.is_some_and(|namespace| namespace != metadata.namespace()) {
+            return None;
+        }
+        self.newest = self.newest.max(newest);
+        let mut hasher = DefaultHasher::new();
+        match metadata.uid() {
+            Some(uid) => uid.hash(&mut hasher),
+            None => (kind as u8, metadata.namespace(), metadata.name()).hash(&mut hasher),
+        }
+        let key = hasher.finish();
+        let this = Seen { version: metadata.version(), stage, kept: NOT_KEPT };
+        match self.seen.get_mut(&key) {
+            None => {
+                self.tallies.entry(kind.resource()).or_default().objects += 1;
+                self.seen.insert(key, this);
+                Some(Slot { key, index: None })
+            }
+            Some(before) if (this.version, this.stage) <= (before.version, before.stage) => None,
+            Some(before) => {
+                let index = (before.kept != NOT_KEPT).then_some(before.kept as usize);
+                *before = Seen { kept: before.kept, ..this };
+                Some(Slot { key, index })
+            }
+        }
+    }
+}
+
+/// Where an admitted object goes.
+struct Slot {
+    key: u64,
+    /// The place of its older reading.
+    index: Option<usize>,
+}
+
+fn place<T>(list: &mut Vec<Option<T>>, seen: &mut HashMap<u64, Seen>, slot: Slot, object: Option<T>) {
+    match (slot.index, object) {
+        (Some(index), object) => list[index] = object,
+        (None, Some(object)) => {
+            if let (Some(seen), Ok(index)) = (seen.get_mut(&slot.key), u32::try_from(list.len())) {
+                seen.kept = index;
+            }
+            list.push(Some(object));
+        }
+        (None, None) => {}
+    }
+}
+
+impl ObjectSink for Intake {
+    fn object(&mut self, bytes: &[u8], list: &ListHead, at: Position) {
+        let taken = self.kind_of(bytes, list).and_then(|kind| match kind {
+            Some(kind) => self.take(kind, bytes, at),
+            None => Ok(()),
+        });
+        if let Err(error) = taken {
+            self.skip(at, error.to_string());
+        }
+    }
+
+    fn broken(&mut self, at: Position, why: &str) {
+        self.skip(at, why);
+    }
+}
+
+/// `kind` and `apiVersion` where they are an object's first two members, as in all that the API server and kubectl
+/// write; asking the parser costs as much as reading the object.
+fn first_members(bytes: &[u8]) -> Option<(&str, &str)> {
+    let mut rest = bytes.strip_prefix(b"{")?;
+    let mut kind = None;
+    let mut api_version = None;
+    for _ in 0..2 {
+        let (key, after) = plain_string(rest)?;
+        let (value, after) = plain_string(after.trim_ascii_start().strip_prefix(b":")?)?;
+        match key {
+            "kind" => kind = Some(value),
+            "apiVersion" => api_version = Some(value),
+            _ => return None,
+        }
+        rest = after.trim_ascii_start();
+        rest = rest.strip_prefix(b",").unwrap_or(rest);
+    }
+    Some((kind?, api_version?))
+}
+
+/// A string without escapes at the head of `bytes`, and what follows it.
+fn plain_string(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let rest = bytes.trim_ascii_start().strip_prefix(b"\"")?;
+    let end = memchr::memchr2(b'"', b'\\', rest)?;
+    if rest[end] != b'"' {
+        return None;
+    }
+    Some((std::str::from_utf8(&rest[..end]).ok()?, &rest[end + 1..]))
+}

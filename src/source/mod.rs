@@ -1,0 +1,16 @@
+//! Where objects come from: files or a cluster, read alike through one path into a [`Snapshot`].
+//!
+//! Any stream of bytes → [`Splitter`] (one object's bytes at a time) → [`Intake`] (small borrowed structs, then compact
+//! records; what is fine is forgotten at once).
+
+pub mod cluster;
+pub mod file;
+mod intake;
+mod selector;
+mod snapshot;
+mod splitter;
+
+pub use intake::{Filter, Intake, Skipped, Tally};
+pub use selector::{Selector, SelectorError};
+pub use snapshot::{Resource, Snapshot, Source, SourceState};
+pub use splitter::{Ending, ListHead, ObjectSink, Position, Splitter};

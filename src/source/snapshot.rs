@@ -1,0 +1,122 @@
+use std::collections::BTreeMap;
+
+use crate::model::{Event, Job, Node, Pod, Time, Wrapper};
+
+/// The resources that are read, in the order in which they are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resource {
+    /// `batch/v1` jobs.
+    Jobs,
+    /// Pods.
+    Pods,
+    /// `batch/v1` cronjobs.
+    CronJobs,
+    /// `jobset.x-k8s.io` jobsets.
+    JobSets,
+    /// Events.
+    Events,
+    /// Nodes.
+    Nodes,
+}
+
+impl Resource {
+    /// All resources.
+    pub const ALL: [Self; 6] = [Self::Jobs, Self::Pods, Self::CronJobs, Self::JobSets, Self::Events, Self::Nodes];
+
+    /// The resource's plural name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Jobs => "jobs",
+            Self::Pods => "pods",
+            Self::CronJobs => "cronjobs",
+            Self::JobSets => "jobsets",
+            Self::Events => "events",
+            Self::Nodes => "nodes",
+        }
+    }
+
+    /// Whether no report can be made without it.
+    pub const fn is_core(self) -> bool {
+        matches!(self, Self::Jobs | Self::Pods)
+    }
+}
+
+/// What became of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SourceState {
+    /// Read to its end.
+    Read,
+    /// The API server refused it (403).
+    Denied,
+    /// The API group is not installed.
+    NotInstalled,
+    /// Only a part of it was read: an expired list, a file cut off.
+    Truncated,
+    /// It, or an object of it, could not be read.
+    Unreadable,
+    /// It was not asked for, or the input holds none.
+    NotAsked,
+}
+
+/// One source and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The kubeconfig context; `None` for files.
+    pub cluster: Option<String>,
+    /// A resource's plural name, or `files`.
+    pub resource: String,
+    /// The file, where the source is one.
+    pub file: Option<String>,
+    /// What became of it.
+    pub state: SourceState,
+    /// Objects read from it.
+    pub objects: u64,
+    /// Objects passed over because they could not be read.
+    pub skipped: u64,
+    /// Why, for a person.
+    pub message: Option<String>,
+}
+
+/// All that was read, reduced to what may tell of a failure.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    /// The kubeconfig context; `None` for files.
+    pub cluster: Option<String>,
+    /// Jobs, by namespace, name and uid.
+    pub jobs: Vec<Job>,
+    /// Pods that may tell of a failure, by namespace, name and uid.
+    pub pods: Vec<Pod>,
+    /// `CronJob`s and `JobSet`s, by kind, namespace, name and uid.
+    pub wrappers: Vec<Wrapper>,
+    /// Events about Jobs, `CronJob`s and `JobSet`s, by time.
+    pub events: Vec<Event>,
+    /// Nodes, by name.
+    pub nodes: Vec<Node>,
+    /// What was read and what was not.
+    pub sources: Vec<Source>,
+    /// The newest time in the data.
+    pub newest: Option<Time>,
+    /// Objects of kinds that are not used, by kind.
+    pub ignored: BTreeMap<String, u64>,
+}
+
+impl Snapshot {
+    /// Puts everything into a fixed order, so that the report does not depend on the order of reading.
+    pub(super) fn sort(&mut self) {
+        self.jobs.sort_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
+        self.pods.sort_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
+        self.wrappers
+            .sort_by(|a, b| (a.kind, &a.namespace, &a.name, &a.uid).cmp(&(b.kind, &b.namespace, &b.name, &b.uid)));
+        self.events.sort_by(|a, b| {
+            let key =
+                |e: &Event| (e.first, e.last, e.namespace.clone(), e.name.clone(), e.reason.clone(), e.message.clone());
+            key(a).cmp(&key(b))
+        });
+        self.nodes.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// The number of objects read of a resource.
+    pub fn objects(&self, resource: Resource) -> u64 {
+        self.sources.iter().filter(|source| source.resource == resource.name()).map(|source| source.objects).sum()
+    }
+}
