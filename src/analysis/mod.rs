@@ -1,1 +1,18 @@
-//! x
+//! Snapshot → failures → groups → report. Pure: no I/O, no clock (the time of the data is passed in).
+
+mod cause;
+mod failure;
+mod group;
+mod job;
+mod orphan;
+mod owner;
+mod report;
+mod teardown;
+mod words;
+mod workload;
+
+pub use failure::{Failure, RuleHit, SidecarHit, Told};
+pub use group::Grouped;
+pub use report::{Reported, failure_line, report};
+pub use teardown::TornDownBy;
+pub use workload::{Analysis, Options, Workload, analyse};

@@ -1,1 +1,85 @@
-//! x
+//! Arguments → a plain [`crate::request::Request`] → a report on stdout. The only room that knows clap.
+
+mod connection;
+mod exit;
+mod failures;
+mod options;
+mod schema;
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+pub use exit::ExitCode;
+
+/// What failed in a cluster's batch workloads, under which pod-failure-policy rule, and what is safe to do next
+#[derive(Debug, Parser)]
+#[command(name = "kubectl-sigapps", bin_name = "kubectl sigapps", version, max_term_width = 100, after_help = AFTER_HELP.as_str())]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+static AFTER_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::table);
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show what failed, grouped by pod-failure-policy rule
+    #[command(visible_alias = "failure", after_help = AFTER_HELP.as_str())]
+    Failures(Box<failures::FailuresArgs>),
+    /// Print the JSON Schema of what -o json and -o jsonl print
+    Schema(schema::SchemaArgs),
+}
+
+/// Runs the tool and tells its exit code. An error is printed here, once.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let matches = match Arguments::command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return refused(&error),
+    };
+    let arguments = match Arguments::from_arg_matches(&matches) {
+        Ok(arguments) => arguments,
+        Err(error) => return refused(&error),
+    };
+    let result = match arguments.command {
+        Command::Failures(arguments) => arguments.run(),
+        Command::Schema(arguments) => arguments.run(),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::Success,
+        Err(error) => {
+            let usage = error.downcast_ref::<options::UsageError>().is_some();
+            let _ = writeln!(io::stderr(), "error: {}", crate::render::one_line(&format!("{error:#}")));
+            if usage { ExitCode::Usage } else { ExitCode::Error }
+        }
+    }
+}
+
+/// Help and version go to stdout and are a success; anything else is wrong usage.
+fn refused(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success }
+}
+
+/// Whether the reader of our output has gone, as `head` does: nothing is wrong.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Prints one line for a person, on stderr.
+fn talk(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", crate::render::one_line(line));
+}
+
+/// Columns of what is printed: `COLUMNS`, else the terminal's, else enough for long lines in a file.
+fn width() -> usize {
+    let from_env = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let from_terminal =
+        || terminal_size::terminal_size().filter(|_| io::stdout().is_terminal()).map(|(width, _)| usize::from(width.0));
+    from_env.or_else(from_terminal).filter(|width| *width >= 20).unwrap_or(160)
+}

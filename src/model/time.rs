@@ -85,6 +85,16 @@ impl Serialize for Time {
     }
 }
 
+impl schemars::JsonSchema for Time {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Time".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "format": "date-time", "description": "RFC 3339, in UTC" })
+    }
+}
+
 /// For fields that hold an optional time: absent, `null`, empty and unreadable all read as `None`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaybeTime(pub(super) Option<Time>);

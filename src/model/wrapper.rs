@@ -14,7 +14,7 @@ pub struct WrapperView<'a> {
 }
 
 /// The kinds that make Jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WrapperKind {
     /// `batch/v1` `CronJob`.
     CronJob,

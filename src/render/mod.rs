@@ -1,1 +1,64 @@
-//! x
+//! Report → text, one file a format. Only this room knows tables and colours.
+
+mod age;
+mod json;
+mod name;
+mod notes;
+mod table;
+mod text;
+mod yaml;
+
+use std::io::{self, Write};
+
+use crate::report::{FailureLine, FailureReport};
+
+/// The formats a report is printed in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// One screen for a person.
+    #[default]
+    Table,
+    /// The table with all rows, all columns and nothing cut off.
+    Wide,
+    /// The report as JSON.
+    Json,
+    /// The report as YAML.
+    Yaml,
+    /// The failing workloads' names.
+    Name,
+}
+
+/// How text for a person looks.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether to use colours.
+    pub color: bool,
+    /// Whether to print the heads of tables.
+    pub headers: bool,
+}
+
+/// Prints a report.
+pub fn report(report: &FailureReport, format: Format, look: Look, out: &mut impl Write) -> io::Result<()> {
+    match format {
+        Format::Table => table::print(report, look, false, out),
+        Format::Wide => table::print(report, look, true, out),
+        Format::Json => json::print(report, out),
+        Format::Yaml => yaml::print(report, out),
+        Format::Name => name::print(report, out),
+    }
+}
+
+/// Prints failures, one JSON object a line.
+pub fn failures(lines: impl Iterator<Item = FailureLine>, out: &mut impl Write) -> io::Result<()> {
+    for line in lines {
+        json::print_line(&line, out)?;
+    }
+    Ok(())
+}
+
+/// One line for a person from text of the cluster: line ends and control sequences are taken out.
+pub fn one_line(text: &str) -> String {
+    text::one_line(text)
+}

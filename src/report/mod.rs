@@ -1,11 +1,383 @@
-//! The types that are the JSON.
+//! The types that are the JSON: `apiVersion: kubectl-sigapps/v1alpha1`. The published schema is made from them.
+//!
+//! Inside a version there are only additions. Times are RFC 3339, durations seconds, unknown is `null`.
+
+mod class;
+mod failure;
+mod schema;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Class.
+pub use class::Class;
+pub use failure::{FailureLine, FailureRule};
+pub use schema::{failure_schema, report_schema};
+
+use crate::model::Time;
+use crate::policy::NameSource;
+
+/// `apiVersion` of all that is printed for machines.
+pub const API_VERSION: &str = "kubectl-sigapps/v1alpha1";
+
+/// A time in the JSON: RFC 3339 in UTC.
+pub type Moment = Time;
+
+/// All failures of a cluster or a dump, in groups.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureReport {
+    /// `kubectl-sigapps/v1alpha1`.
+    pub api_version: &'static str,
+    /// `FailureReport`.
+    pub kind: &'static str,
+    /// Time of the data: now for a cluster, the newest time in it for files. `null` where files hold no time.
+    pub as_of: Option<Moment>,
+    /// What was asked for.
+    pub scope: ReportScope,
+    /// What was read and what was not.
+    pub sources: Vec<ReportSource>,
+    /// Totals over all groups.
+    pub summary: Summary,
+    /// The groups, most costly and most recent first.
+    pub groups: Vec<Group>,
+    /// The workloads that the groups name, by kind, namespace and name.
+    pub workloads: Vec<WorkloadReport>,
+    /// What to do next.
+    pub suggestions: Vec<Suggestion>,
+    /// What a reader must know beyond single groups: contradictions between what was recorded and what was computed.
+    pub notes: Vec<String>,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportScope {
+    /// Kubeconfig contexts; empty for files.
+    pub contexts: Vec<String>,
+    /// Namespaces; empty for all.
+    pub namespaces: Vec<String>,
+    /// Label selector.
+    pub selector: Option<String>,
+    /// Only failures that ended within this many seconds before `asOf`.
+    pub since: Option<i64>,
+    /// Files read.
+    pub files: Vec<String>,
+}
+
+/// What became of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ReportSourceState {
+    /// Read to its end.
+    Read,
+    /// The API server refused it.
+    Denied,
+    /// The API group is not installed.
+    NotInstalled,
+    /// Only a part of it was read.
+    Truncated,
+    /// It, or objects of it, could not be read.
+    Unreadable,
+    /// It was not asked for, or the input holds none.
+    NotAsked,
+}
+
+/// One source.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportSource {
+    /// Kubeconfig context; `null` for files.
+    pub cluster: Option<String>,
+    /// A resource's plural name, or `files`.
+    pub resource: String,
+    /// The file, where the source is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// What became of it.
+    pub state: ReportSourceState,
+    /// Objects read.
+    pub objects: u64,
+    /// Objects passed over because they could not be read.
+    pub skipped: u64,
+    /// Why, for a person.
+    pub message: Option<String>,
+}
+
+/// Totals over all groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// Workloads with failures.
+    pub workloads: usize,
+    /// Failures, all classes together: the sum of the groups' `failures`.
+    pub failures: u64,
+    /// Groups.
+    pub groups: usize,
+    /// Failures of class `collateral`.
+    pub collateral: u64,
+    /// Failures of class `lost`.
+    pub lost: u64,
+    /// Accelerator-seconds spent in failed attempts, as far as they are known.
+    pub gpu_seconds: f64,
+    /// Workloads left out because they completed in spite of failures; shown with `--all`.
+    pub completed_workloads: usize,
+    /// Failures of those workloads.
+    pub completed_failures: u64,
+}
+
+/// A workload by name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadRef {
+    /// `Job`, `CronJob`, `JobSet`, or the kind of a pod's owner.
+    pub kind: String,
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Uid, where it is known.
+    pub uid: Option<String>,
+}
+
+/// The rule of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupRule {
+    /// What the rule is called.
+    pub label: String,
+    /// Where the label comes from.
+    pub name_source: NameSource,
+    /// The rule's name, where it has one.
+    pub name: Option<String>,
+    /// Index in its policy, from 0; `null` where it differs between the group's Jobs.
+    pub index: Option<usize>,
+    /// `FailJob`, `FailIndex`, `Ignore` or `Count`.
+    pub action: String,
+    /// What the rule asks for.
+    pub requirement: String,
+}
+
+/// What happened, of the group's failure that stands for the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cause {
+    /// The container.
+    pub container: Option<String>,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// The signal an exit code above 128 stands for by convention.
+    pub signal: Option<String>,
+    /// Reason: of the disruption, the pod, or the container's end.
+    pub reason: Option<String>,
+    /// In one line, for a person.
+    pub text: String,
+}
+
+/// Failures of one group on one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupNode {
+    /// The node's name.
+    pub name: String,
+    /// Failures on it.
+    pub failures: u64,
+    /// Whether it is ready; `null` where that is unknown or nodes were not read.
+    pub ready: Option<bool>,
+}
+
+/// Failures that belong together.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Group {
+    /// The same in every run on the same data: a hash of what the failures are grouped by.
+    pub id: String,
+    /// The failures' class; `null` where grouping by something else put several classes together.
+    pub class: Option<Class>,
+    /// The matched rule, where all failures of the group have it in common.
+    pub rule: Option<GroupRule>,
+    /// What the failures have in common beside the class: a reason, a signature, a node, …
+    pub key: Option<String>,
+    /// What happened.
+    pub cause: Option<Cause>,
+    /// How many of them counted towards `backoffLimit`.
+    pub counted: u64,
+    /// How many there are.
+    pub failures: u64,
+    /// The workloads they are of.
+    pub workloads: Vec<WorkloadRef>,
+    /// Completion indexes, as Kubernetes writes them: `0-7,12`.
+    pub indexes: Option<String>,
+    /// The nodes they were on, most failures first.
+    pub nodes: Vec<GroupNode>,
+    /// When the first of them ended.
+    pub first_at: Option<Moment>,
+    /// When the last of them ended.
+    pub last_at: Option<Moment>,
+    /// Accelerator-seconds spent in them; `null` where none of them is known.
+    pub gpu_seconds: Option<f64>,
+    /// Pods torn down by these failures.
+    pub collateral: u64,
+    /// One failure that stands for all.
+    pub exemplar: FailureLine,
+    /// Ids of the suggestions that follow from the group.
+    pub suggestions: Vec<String>,
+    /// What a reader must know of this group.
+    pub notes: Vec<String>,
+}
+
+/// Where a workload stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WorkloadState {
+    /// Still at it.
+    Running,
+    /// Suspended.
+    Suspended,
+    /// Bound to fail, pods are still ending (`FailureTarget` without `Failed`).
+    Failing,
+    /// Failed.
+    Failed,
+    /// Completed, in spite of failures.
+    Complete,
+    /// Unknown: the workload itself is not in the data.
+    Unknown,
+}
+
+/// The failure that came first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FirstCause {
+    /// The Job.
+    pub job: Option<String>,
+    /// The pod.
+    pub pod: Option<String>,
+    /// The node.
+    pub node: Option<String>,
+    /// The container.
+    pub container: Option<String>,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// Reason: of the disruption, the pod, or the container's end.
+    pub reason: Option<String>,
+    /// Index of the rule it matched.
+    pub rule_index: Option<usize>,
+    /// When.
+    pub at: Option<Moment>,
+}
+
+/// What the controller recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ActedOn {
+    /// The Job.
+    pub job: String,
+    /// The condition: `FailureTarget` or `Failed`.
+    pub condition: String,
+    /// The condition's reason.
+    pub reason: String,
+    /// The condition's message.
+    pub message: String,
+    /// The pod named in the message.
+    pub pod: Option<String>,
+    /// The rule named in the message, or by the reason.
+    pub rule_index: Option<usize>,
+    /// When.
+    pub at: Option<Moment>,
+}
+
+/// A workload with failures.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadReport {
+    /// Which.
+    #[serde(flatten)]
+    pub workload: WorkloadRef,
+    /// Where it stands.
+    pub state: WorkloadState,
+    /// Failures.
+    pub failures: u64,
+    /// Of these, counted towards `backoffLimit`.
+    pub counted: u64,
+    /// Of these, collateral.
+    pub collateral: u64,
+    /// Of these, without a pod left.
+    pub lost: u64,
+    /// Accelerator-seconds spent in failed attempts; `null` where none of them is known.
+    pub gpu_seconds: Option<f64>,
+    /// `spec.backoffLimit`, for a single Job that retries as a whole.
+    pub backoff_limit: Option<u32>,
+    /// The failure that came first.
+    pub first_cause: Option<FirstCause>,
+    /// What the controller acted on.
+    pub acted_on: Option<ActedOn>,
+    /// What a reader must know of this workload.
+    pub notes: Vec<String>,
+}
+
+/// What a suggestion advises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Class {
-    Rule,
+pub enum SuggestionKind {
+    /// Mend what fails every time, then start again.
+    FixThenRestart,
+    /// Change the policy.
+    EditPolicy,
+    /// Raise a memory limit.
+    RaiseMemory,
+    /// Mend an image.
+    FixImage,
+    /// Mend a configuration.
+    FixConfig,
+    /// Make room for pods.
+    FreeCapacity,
+    /// Look closer.
+    Inspect,
+    /// Nothing: the controller is at it.
+    Wait,
+}
+
+/// What running a suggestion's commands does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Safety {
+    /// They only read.
+    ReadOnly,
+    /// They change the cluster.
+    Mutating,
+    /// They delete pods, volumes or evidence.
+    Destructive,
+}
+
+/// Where a fact comes from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Evidence {
+    /// The object: `pod/data/etl-x2f4b`.
+    pub object: String,
+    /// The field's path in it.
+    pub path: String,
+    /// The value there.
+    pub value: String,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Suggestion {
+    /// Unique within the report.
+    pub id: String,
+    /// What it advises.
+    pub kind: SuggestionKind,
+    /// What running its commands does.
+    pub safety: Safety,
+    /// The advice in a few words.
+    pub title: String,
+    /// The workloads it is for, in words.
+    pub subject: String,
+    /// Why, in one sentence.
+    pub why: String,
+    /// Commands that run as printed.
+    pub commands: Vec<String>,
+    /// The facts it rests on.
+    pub evidence: Vec<Evidence>,
 }

@@ -1,0 +1,165 @@
+use std::sync::Arc;
+
+use super::TornDownBy;
+use super::cause::blamed_end;
+use crate::model::{ContainerEnd, Job, Pod, Restart, Time, Waiting};
+use crate::policy::Action;
+use crate::report::Class;
+
+/// One ended attempt: of a pod, of a container in place, or of a Job without a pod of its own.
+#[derive(Clone, Debug)]
+pub struct Failure<'s> {
+    /// What kind of failure it is.
+    pub class: Class,
+    /// Index in [`super::Analysis::workloads`].
+    pub workload: usize,
+    /// The Job, where it is in the data.
+    pub job: Option<&'s Job>,
+    /// The pod, where it is in the data.
+    pub pod: Option<&'s Pod>,
+    /// The rule it matched.
+    pub rule: Option<RuleHit<'s>>,
+    /// The container that matched the rule, or else the one to blame.
+    pub end: Option<&'s ContainerEnd>,
+    /// For `restarting`: the container that fails in place.
+    pub restart: Option<&'s Restart>,
+    /// For `pending`: why it has not started.
+    pub waiting: Option<&'s Waiting>,
+    /// For `collateral`: what tore it down.
+    pub torn_down: Option<TornDownBy>,
+    /// Whether it is in the Job's `status.failed`; `None` where that is unknown.
+    pub counted: Option<bool>,
+    /// 1, but for `lost`.
+    pub count: u32,
+    /// What Events and conditions tell, where no pod does.
+    pub told: Option<Box<Told>>,
+}
+
+/// The rule a failure matched.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleHit<'s> {
+    /// Index in the Job's policy.
+    pub index: usize,
+    /// The rule's action.
+    pub action: &'s Action,
+    /// It asked for exit codes, not for conditions.
+    pub by_exit_code: bool,
+    /// What matched is a sidecar.
+    pub sidecar: Option<SidecarHit<'s>>,
+}
+
+/// A rule without `containerName` that matched a sidecar, whose exit code says nothing about the app.
+#[derive(Clone, Copy, Debug)]
+pub struct SidecarHit<'s> {
+    /// How the app container ended.
+    pub app: Option<&'s ContainerEnd>,
+    /// The rule that would have matched without the sidecar.
+    pub instead: Option<(usize, &'s Action)>,
+}
+
+/// What is known of a failure whose pod is gone, or that had none.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// The pod's name.
+    pub pod: Option<Arc<str>>,
+    /// The container and its exit code.
+    pub container: Option<(Arc<str>, i32)>,
+    /// The reason.
+    pub reason: Option<Arc<str>>,
+    /// The message.
+    pub message: Option<Arc<str>>,
+    /// When it ended.
+    pub at: Option<Time>,
+    /// In words, what is known of the pods that are gone.
+    pub gone: Option<String>,
+}
+
+impl<'s> Failure<'s> {
+    /// A failure of a pod.
+    pub(super) fn of_pod(class: Class, workload: usize, job: Option<&'s Job>, pod: &'s Pod) -> Self {
+        Self { pod: Some(pod), end: blamed_end(pod), ..Self::new(class, workload, job) }
+    }
+
+    /// A failure without a pod.
+    pub(super) fn told(class: Class, workload: usize, job: &'s Job, told: Told) -> Self {
+        Self { told: Some(Box::new(told)), ..Self::new(class, workload, Some(job)) }
+    }
+
+    fn new(class: Class, workload: usize, job: Option<&'s Job>) -> Self {
+        Self {
+            class,
+            workload,
+            job,
+            pod: None,
+            rule: None,
+            end: None,
+            restart: None,
+            waiting: None,
+            torn_down: None,
+            counted: Some(false),
+            count: 1,
+            told: None,
+        }
+    }
+
+    /// The namespace.
+    pub fn namespace(&self) -> &'s str {
+        self.job.map(|job| &*job.namespace).or(self.pod.map(|pod| &*pod.namespace)).unwrap_or_default()
+    }
+
+    /// The pod's name, in the data or told of.
+    pub fn pod_name(&self) -> Option<&str> {
+        self.pod.map(|pod| &*pod.name).or_else(|| self.told.as_ref()?.pod.as_deref())
+    }
+
+    /// When the attempt began.
+    pub fn started_at(&self) -> Option<Time> {
+        if let Some(restart) = self.restart {
+            return restart.last.started_at;
+        }
+        match (self.class, self.pod, self.job) {
+            (Class::JobLevel, None, Some(job)) => job.started,
+            (_, Some(pod), _) => pod.started.or(pod.created),
+            _ => None,
+        }
+    }
+
+    /// When the attempt ended; `None` while it is going on, or where that is unknown.
+    pub fn finished_at(&self) -> Option<Time> {
+        if let Some(restart) = self.restart {
+            return restart.last.finished_at;
+        }
+        if self.waiting.is_some() {
+            return None;
+        }
+        match self.pod {
+            Some(pod) if pod.is_terminating() => None,
+            Some(pod) => pod.finished_at().or(pod.disruption.as_ref().and_then(|d| d.at)).or(pod.started),
+            None => self.told.as_ref()?.at,
+        }
+    }
+
+    /// When it is placed in time: its end, else since when it has been going on.
+    pub fn at(&self) -> Option<Time> {
+        self.finished_at()
+            .or_else(|| self.waiting?.since)
+            .or_else(|| self.pod?.deletion_requested)
+            .or_else(|| self.started_at())
+    }
+
+    /// Accelerator-seconds spent; `None` where start or end is unknown.
+    pub fn gpu_seconds(&self) -> Option<f64> {
+        let pod = self.pod?;
+        if pod.accelerators == 0.0 || self.waiting.is_some() {
+            return Some(0.0);
+        }
+        let seconds = self.finished_at()?.since(self.started_at()?);
+        Some(f64::from(pod.accelerators) * seconds.max(0.0))
+    }
+
+    /// The restart attempt of a `JobSet`, or the number of earlier failures of the same index.
+    pub fn attempt(&self) -> Option<u32> {
+        let pod = self.pod?;
+        pod.restart_attempt.or_else(|| Some(pod.index_failures? + pod.index_ignored.unwrap_or(0)))
+    }
+}

@@ -1,0 +1,331 @@
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::cause::{Signature, signal_name};
+use super::report::failure_line;
+use super::words::telling_line;
+use super::{Analysis, Failure};
+use crate::model::{Job, Time};
+use crate::policy::{NameSource, compress_indexes, label, requirement};
+use crate::report::{Cause, Class, Group, GroupNode, GroupRule, WorkloadRef};
+use crate::request::GroupBy;
+
+/// A group with the failures it is made of.
+#[derive(Debug)]
+pub struct Grouped {
+    /// The group as it is reported.
+    pub group: Group,
+    /// Indexes of its failures in [`Analysis::failures`].
+    pub members: Vec<usize>,
+    /// Index of the failure that stands for all.
+    pub exemplar: usize,
+}
+
+/// What failures are grouped by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Key<'a> {
+    class: Option<Class>,
+    rule: Option<(Cow<'a, str>, &'a str)>,
+    signature: Signature<'a>,
+    text: Option<Cow<'a, str>>,
+}
+
+/// Puts the failures into groups, most costly and most recent first.
+pub(super) fn group(analysis: &Analysis, group_by: GroupBy) -> Vec<Grouped> {
+    let mut members: HashMap<Key, Vec<usize>> = HashMap::new();
+    for (index, failure) in analysis.failures.iter().enumerate() {
+        members.entry(key(analysis, failure, group_by)).or_default().push(index);
+    }
+    let mut groups: Vec<Grouped> =
+        members.into_iter().map(|(key, members)| build(analysis, &key, members, group_by)).collect();
+    groups.sort_by(|a, b| {
+        let order = |g: &Grouped| {
+            let spent = g.group.gpu_seconds.unwrap_or(0.0).max(0.0);
+            // Accelerator-seconds below one are noise of the clock; whole numbers order alike everywhere.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative
+            let spent = spent as u64;
+            (Reverse(spent), Reverse(g.group.last_at), Reverse(g.group.failures))
+        };
+        order(a).cmp(&order(b)).then_with(|| a.group.id.cmp(&b.group.id))
+    });
+    attribute_collateral(analysis, &mut groups);
+    groups
+}
+
+fn key<'a>(analysis: &'a Analysis, failure: &'a Failure, group_by: GroupBy) -> Key<'a> {
+    let none = Key { class: None, rule: None, signature: Signature::default(), text: None };
+    let workload = &analysis.workloads[failure.workload].reference;
+    match group_by {
+        GroupBy::Rule => key_by_rule(analysis, failure),
+        GroupBy::Cause => Key { signature: failure.signature(), ..none },
+        GroupBy::Reason => Key { text: Some(failure.reason().unwrap_or("(no reason)").into()), ..none },
+        GroupBy::Namespace => Key { text: Some(failure.namespace().into()), ..none },
+        GroupBy::Workload => Key { text: Some(workload_name(workload, true).into()), ..none },
+        GroupBy::Node => {
+            let node = failure.pod.and_then(|pod| pod.node.as_deref());
+            Key { text: Some(node.unwrap_or("(no node)").into()), ..none }
+        }
+    }
+}
+
+fn key_by_rule<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Key<'a> {
+    let mut key = Key { class: Some(failure.class), rule: None, signature: Signature::default(), text: None };
+    match failure.class {
+        Class::Rule => key.rule = rule_key(analysis, failure),
+        Class::NoRule | Class::NoPolicy | Class::Unknown | Class::Restarting => key.signature = failure.signature(),
+        Class::Unmatchable | Class::Pending | Class::JobLevel => {
+            key.text = Some(failure.reason().unwrap_or("(no reason)").into());
+        }
+        Class::Collateral => key.text = failure.torn_down.map(|by| by.name().into()),
+        Class::Lost => {
+            key.rule = rule_key(analysis, failure);
+            let reason = failure.reason().unwrap_or("(no reason)");
+            let in_place = failure.job.is_some_and(|job| job.restarts_in_place);
+            key.text = Some(if in_place { format!("{reason}, OnFailure").into() } else { reason.into() });
+        }
+    }
+    key
+}
+
+fn rule_key<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Option<(Cow<'a, str>, &'a str)> {
+    let (job, hit) = (failure.job?, failure.rule?);
+    let rule = job.policy.as_ref()?.rules.get(hit.index)?;
+    Some((label(rule, hit.index, analysis.rule_names_of(job)).label, hit.action.name()))
+}
+
+/// `job/x`, `cronjob/x`, … with the namespace in front where it is asked for.
+pub(super) fn workload_name(workload: &WorkloadRef, with_namespace: bool) -> String {
+    let kind = workload.kind.to_ascii_lowercase();
+    if with_namespace {
+        format!("{}/{kind}/{}", workload.namespace, workload.name)
+    } else {
+        format!("{kind}/{}", workload.name)
+    }
+}
+
+fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy) -> Grouped {
+    let failures: Vec<&Failure> = members.iter().map(|index| &analysis.failures[*index]).collect();
+    let exemplar = exemplar(&failures);
+    let shown = failures[exemplar];
+    let mut notes = Vec::new();
+    let rule = common_rule(analysis, &failures, &mut notes);
+    let same_class = failures.iter().all(|failure| failure.class == shown.class);
+    let count: u64 = failures.iter().map(|failure| u64::from(failure.count)).sum();
+    let counted = failures.iter().filter(|failure| failure.counted == Some(true));
+    let spent: Vec<f64> = failures.iter().filter_map(|failure| failure.gpu_seconds()).collect();
+    let indexes: HashSet<u32> = failures.iter().filter_map(|failure| failure.pod?.index).collect();
+    let times: Vec<Time> = failures.iter().filter_map(|failure| failure.at()).collect();
+    let mut workloads: Vec<usize> = failures.iter().map(|failure| failure.workload).collect();
+    workloads.sort_unstable();
+    workloads.dedup();
+    let mut workloads: Vec<WorkloadRef> =
+        workloads.into_iter().map(|index| analysis.workloads[index].reference.clone()).collect();
+    workloads.sort();
+    if shown.class == Class::Unknown && shown.job.is_none() {
+        notes.push("their Jobs are not in the data: which rules hold for them is not known".to_owned());
+    }
+    let key_text = key.text.as_deref().map(str::to_owned);
+    let group = Group {
+        id: format!("{:016x}", stable_hash(&format!("{group_by:?}{key:?}"))),
+        class: same_class.then_some(shown.class),
+        key: key_text.or_else(|| rule.is_none().then(|| cause_words(shown))),
+        rule,
+        cause: Some(cause(&failures, shown)),
+        counted: counted.map(|failure| u64::from(failure.count)).sum(),
+        failures: count,
+        workloads,
+        indexes: (!indexes.is_empty()).then(|| compress_indexes(indexes)),
+        nodes: nodes(analysis, &failures),
+        first_at: times.iter().min().copied(),
+        last_at: times.iter().max().copied(),
+        gpu_seconds: (!spent.is_empty()).then(|| spent.iter().sum()),
+        collateral: 0,
+        exemplar: failure_line(analysis, shown),
+        suggestions: Vec::new(),
+        notes,
+    };
+    let exemplar = members[exemplar];
+    Grouped { group, members, exemplar }
+}
+
+/// The failure that stands for all: of the most frequent signature, with a pod to look at, the latest.
+fn exemplar(failures: &[&Failure]) -> usize {
+    let mut frequency: BTreeMap<Signature, usize> = BTreeMap::new();
+    for failure in failures {
+        *frequency.entry(failure.signature()).or_default() += 1;
+    }
+    let rank = |failure: &Failure| {
+        // A sidecar that hid a rule tells more than one that hid nothing.
+        let hides = failure.rule.and_then(|rule| rule.sidecar).is_some_and(|sidecar| sidecar.instead.is_some());
+        (hides, frequency[&failure.signature()], failure.pod.is_some(), failure.at())
+    };
+    let best = failures.iter().enumerate().max_by(|(i, a), (j, b)| {
+        // Of equals the first by name.
+        rank(a).cmp(&rank(b)).then_with(|| b.pod_name().cmp(&a.pod_name())).then(j.cmp(i))
+    });
+    best.map_or(0, |(index, _)| index)
+}
+
+fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<String>) -> Option<GroupRule> {
+    let mut common: Option<GroupRule> = None;
+    let mut policies: HashSet<(*const crate::policy::PodFailurePolicy, usize)> = HashSet::new();
+    for failure in failures {
+        let (job, hit) = (failure.job?, failure.rule?);
+        let policy = job.policy.as_ref()?;
+        if !policies.insert((std::sync::Arc::as_ptr(policy), hit.index)) {
+            continue;
+        }
+        let rule = policy.rules.get(hit.index)?;
+        let called = label(rule, hit.index, analysis.rule_names_of(job));
+        let asked = requirement(rule);
+        match &mut common {
+            None => {
+                common = Some(GroupRule {
+                    name: (called.source != NameSource::Derived).then(|| called.label.to_string()),
+                    label: called.label.into_owned(),
+                    name_source: called.source,
+                    index: Some(hit.index),
+                    action: hit.action.to_string(),
+                    requirement: asked,
+                });
+            }
+            Some(known) if *known.label != *called.label || known.action != hit.action.name() => return None,
+            Some(known) => {
+                if known.index != Some(hit.index) {
+                    known.index = None;
+                }
+                known.name_source = known.name_source.min(called.source);
+                let note =
+                    format!("rules called {} ask for different things: {} and {asked}", known.label, known.requirement);
+                if known.requirement != asked && notes.is_empty() {
+                    notes.push(note);
+                }
+            }
+        }
+    }
+    common
+}
+
+fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for node in failures.iter().filter_map(|failure| failure.pod?.node.as_deref()) {
+        *counts.entry(node).or_default() += 1;
+    }
+    let known = |name: &str| {
+        let nodes = &analysis.snapshot.nodes;
+        nodes.binary_search_by(|node| (*node.name).cmp(name)).ok().and_then(|index| nodes[index].ready)
+    };
+    let mut nodes: Vec<GroupNode> = counts
+        .into_iter()
+        .map(|(name, failures)| GroupNode { name: name.to_owned(), failures, ready: known(name) })
+        .collect();
+    nodes.sort_by(|a, b| b.failures.cmp(&a.failures).then_with(|| a.name.cmp(&b.name)));
+    nodes
+}
+
+fn cause(failures: &[&Failure], shown: &Failure) -> Cause {
+    let others: HashSet<Signature> = failures.iter().map(|failure| failure.signature()).collect();
+    let mut text = what_happened(shown);
+    match others.len().saturating_sub(1) {
+        0 => {}
+        1 => text.push_str("; 1 other cause"),
+        more => text.push_str(&format!("; {more} other causes")),
+    }
+    Cause {
+        container: shown.container().map(str::to_owned),
+        exit_code: shown.exit_code(),
+        signal: shown.exit_code().and_then(signal_name).map(str::to_owned),
+        reason: shown.reason().map(str::to_owned),
+        text,
+    }
+}
+
+/// What happened, in one line: the cause and the line of the message that tells most.
+fn what_happened(failure: &Failure) -> String {
+    if let Some(sidecar) = failure.rule.and_then(|rule| rule.sidecar) {
+        let app = sidecar
+            .app
+            .map_or("the app has not ended".to_owned(), |app| format!("{} exited {}", app.container, app.exit_code));
+        let then = match sidecar.instead {
+            Some((index, action)) => format!("rule {index} {action} is never reached"),
+            None => "no rule is meant for that".to_owned(),
+        };
+        return format!("sidecar trap: {app}, {then}");
+    }
+    let words = cause_words(failure);
+    match failure.told.as_ref().and_then(|told| told.gone.as_deref()) {
+        Some(gone) => return format!("{words}: {gone}"),
+        None if failure.class == Class::Collateral => return words,
+        None => {}
+    }
+    match failure.message().and_then(telling_line) {
+        Some(line) => format!("{words}: {}", line.strip_prefix("Pod was rejected: ").unwrap_or(line)),
+        None => words,
+    }
+}
+
+/// The cause without its message: `OOMKilled (resize)`, `exit 1 (eval)`, `exit 137 SIGKILL, sender unknown (app)`,
+/// `EvictionByEvictionAPI`, `ImagePullBackOff (app)`.
+fn cause_words(failure: &Failure) -> String {
+    if failure.class == Class::Collateral {
+        return failure.torn_down.map_or_else(String::new, |by| format!("torn down: {by}"));
+    }
+    let container = failure.container().map(|container| format!(" ({container})")).unwrap_or_default();
+    let reason = failure.reason();
+    let by_itself = reason.filter(|reason| !matches!(*reason, "Error" | "Completed"));
+    let told_only = failure.pod.is_none() && failure.exit_code().is_none();
+    let words = match (by_itself, failure.exit_code()) {
+        (Some(reason), _) if failure.is_disrupted() || told_only => reason.to_owned(),
+        (Some(reason), None) => format!("{reason}{container}"),
+        // The kubelet's stand-in for an end it did not see is no exit code of the container's own.
+        (Some(reason @ ("OOMKilled" | "ContainerStatusUnknown")), _) => format!("{reason}{container}"),
+        (Some(reason), Some(code)) => format!("{reason}, exit {code}{container}"),
+        (None, Some(code)) => match signal_name(code) {
+            Some("SIGKILL") => format!("exit {code} SIGKILL, sender unknown{container}"),
+            Some(signal) => format!("exit {code} {signal}{container}"),
+            None => format!("exit {code}{container}"),
+        },
+        (None, None) => "no reason given".to_owned(),
+    };
+    match failure.restart {
+        Some(restart) => {
+            let held = if restart.backing_off { ", CrashLoopBackOff" } else { "" };
+            format!("{words}, restarts: {}{held}", restart.count)
+        }
+        None => words,
+    }
+}
+
+/// Adds the pods torn down with a Job to the group of the failure that failed it: the one the controller names, else the
+/// Job's own, else its first.
+fn attribute_collateral(analysis: &Analysis, groups: &mut [Grouped]) {
+    let mut culprit: HashMap<*const Job, ((u8, Option<Time>), usize)> = HashMap::new();
+    for (group, grouped) in groups.iter().enumerate() {
+        for failure in grouped.members.iter().map(|index| &analysis.failures[*index]) {
+            let Some(job) = failure.job.filter(|_| failure.class != Class::Collateral) else { continue };
+            let named = job.failing().and_then(|condition| crate::policy::parse_message(&condition.message));
+            let is_named = named.is_some_and(|decision| Some(decision.pod) == failure.pod_name());
+            let rank = match failure.class {
+                _ if is_named => 0,
+                Class::JobLevel => 1,
+                Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unmatchable => 2,
+                _ => 3,
+            };
+            let candidate = ((rank, failure.at()), group);
+            let best = culprit.entry(job).or_insert(candidate);
+            *best = (*best).min(candidate);
+        }
+    }
+    for failure in analysis.failures.iter().filter(|failure| failure.class == Class::Collateral) {
+        let job = failure.job.map(std::ptr::from_ref);
+        if let Some((_, group)) = job.and_then(|job| culprit.get(&job)) {
+            groups[*group].group.collateral += u64::from(failure.count);
+        }
+    }
+}
+
+/// FNV-1a: short, and the same on every machine and in every version.
+fn stable_hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,172 @@
+use super::group::{Grouped, group, workload_name};
+use super::{Analysis, Failure, Options, Workload};
+use crate::model::Time;
+use crate::policy::{label, parse_message};
+use crate::report::{
+    API_VERSION, ActedOn, Class, FailureLine, FailureReport, FailureRule, FirstCause, ReportScope, ReportSource,
+    ReportSourceState, Summary, WorkloadReport,
+};
+use crate::request::GroupBy;
+use crate::source::{Source, SourceState};
+
+/// A report without its suggestions, and the groups with their failures, from which they are made.
+#[derive(Debug)]
+pub struct Reported {
+    /// The report.
+    pub report: FailureReport,
+    /// Its groups with their failures, in the report's order.
+    pub groups: Vec<Grouped>,
+}
+
+/// The report of an analysis; suggestions are still to be added.
+pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: ReportScope) -> Reported {
+    let groups = group(analysis, group_by);
+    let mut workloads: Vec<WorkloadReport> = workloads(analysis);
+    workloads.sort_by(|a, b| a.workload.cmp(&b.workload));
+    let mut notes: Vec<String> = workloads.iter().flat_map(|workload| workload.notes.iter().cloned()).collect();
+    notes.sort();
+    notes.dedup();
+    let of_class = |class: Class| {
+        let failures = analysis.failures.iter().filter(move |failure| failure.class == class);
+        failures.map(|failure| u64::from(failure.count)).sum()
+    };
+    let report = FailureReport {
+        api_version: API_VERSION,
+        kind: "FailureReport",
+        as_of: options.now,
+        scope,
+        sources: analysis.snapshot.sources.iter().map(source).collect(),
+        summary: Summary {
+            workloads: workloads.len(),
+            failures: analysis.failures.iter().map(|failure| u64::from(failure.count)).sum(),
+            groups: groups.len(),
+            collateral: of_class(Class::Collateral),
+            lost: of_class(Class::Lost),
+            gpu_seconds: analysis.failures.iter().filter_map(Failure::gpu_seconds).sum(),
+            completed_workloads: analysis.completed.0,
+            completed_failures: analysis.completed.1,
+        },
+        groups: groups.iter().map(|grouped| grouped.group.clone()).collect(),
+        workloads,
+        suggestions: Vec::new(),
+        notes,
+    };
+    Reported { report, groups }
+}
+
+/// One failure as `-o jsonl` prints it.
+pub fn failure_line(analysis: &Analysis, failure: &Failure) -> FailureLine {
+    let text = |text: Option<&str>| text.map(str::to_owned);
+    let rule = failure.rule.zip(failure.job).and_then(|(hit, job)| {
+        let rule = job.policy.as_ref()?.rules.get(hit.index)?;
+        let label = label(rule, hit.index, analysis.rule_names_of(job)).label.into_owned();
+        Some(FailureRule { index: hit.index, label, action: hit.action.to_string() })
+    });
+    let of_owner = || Some(&*failure.pod?.owner.as_ref()?.name);
+    FailureLine {
+        api_version: API_VERSION,
+        kind: "Failure",
+        cluster: analysis.snapshot.cluster.clone(),
+        namespace: failure.namespace().to_owned(),
+        workload: workload_name(&analysis.workloads[failure.workload].reference, false),
+        job: text(failure.job.map(|job| &*job.name).or_else(of_owner)),
+        pod: text(failure.pod_name()),
+        uid: failure.pod.and_then(|pod| pod.uid.as_ref()).map(ToString::to_string),
+        index: failure.pod.and_then(|pod| pod.index),
+        attempt: failure.attempt(),
+        class: failure.class,
+        rule,
+        container: text(failure.container()),
+        exit_code: failure.exit_code(),
+        reason: text(failure.reason()),
+        message: text(failure.message()),
+        node: text(failure.pod.and_then(|pod| pod.node.as_deref())),
+        started_at: failure.started_at(),
+        finished_at: failure.finished_at(),
+        counted: failure.counted,
+        count: failure.count,
+        gpu_seconds: failure.gpu_seconds(),
+        sidecar: failure.rule.is_some_and(|rule| rule.sidecar.is_some()),
+        torn_down_by: text(failure.torn_down.map(super::TornDownBy::name)),
+    }
+}
+
+fn workloads(analysis: &Analysis) -> Vec<WorkloadReport> {
+    let mut failures: Vec<Vec<&Failure>> = vec![Vec::new(); analysis.workloads.len()];
+    for failure in &analysis.failures {
+        failures[failure.workload].push(failure);
+    }
+    let with_failures = analysis.workloads.iter().zip(failures).filter(|(_, failures)| !failures.is_empty());
+    with_failures.map(|(workload, failures)| workload_report(analysis, workload, &failures)).collect()
+}
+
+fn workload_report(analysis: &Analysis, workload: &Workload, failures: &[&Failure]) -> WorkloadReport {
+    let sum = |test: &dyn Fn(&Failure) -> bool| {
+        failures.iter().filter(|failure| test(failure)).map(|failure| u64::from(failure.count)).sum()
+    };
+    let spent: Vec<f64> = failures.iter().filter_map(|failure| failure.gpu_seconds()).collect();
+    let backoff_limit = match workload.jobs[..] {
+        [job] if job.backoff_limit_per_index.is_none() => job.backoff_limit,
+        _ => None,
+    };
+    WorkloadReport {
+        workload: workload.reference.clone(),
+        state: workload.state(),
+        failures: sum(&|_| true),
+        counted: sum(&|failure| failure.counted == Some(true)),
+        collateral: sum(&|failure| failure.class == Class::Collateral),
+        lost: sum(&|failure| failure.class == Class::Lost),
+        gpu_seconds: (!spent.is_empty()).then(|| spent.iter().sum()),
+        backoff_limit,
+        first_cause: workload.first.map(|index| first_cause(&analysis.failures[index])),
+        acted_on: workload.acted_on.and_then(|(job, rule)| acted_on(job, rule)),
+        notes: workload.notes.clone(),
+    }
+}
+
+fn first_cause(failure: &Failure) -> FirstCause {
+    let text = |text: Option<&str>| text.map(str::to_owned);
+    let end: Option<Time> = failure.end.and_then(|end| end.finished_at);
+    FirstCause {
+        job: text(failure.job.map(|job| &*job.name)),
+        pod: text(failure.pod_name()),
+        node: text(failure.pod.and_then(|pod| pod.node.as_deref())),
+        container: text(failure.container()),
+        exit_code: failure.exit_code(),
+        reason: text(failure.reason()),
+        rule_index: failure.rule.map(|rule| rule.index),
+        at: end.or(failure.at()),
+    }
+}
+
+fn acted_on(job: &crate::model::Job, rule_index: Option<usize>) -> Option<ActedOn> {
+    let condition = job.failing()?;
+    Some(ActedOn {
+        job: job.name.to_string(),
+        condition: condition.type_.to_string(),
+        reason: condition.reason.to_string(),
+        message: condition.message.to_string(),
+        pod: parse_message(&condition.message).map(|decision| decision.pod.to_owned()),
+        rule_index,
+        at: condition.at,
+    })
+}
+
+fn source(source: &Source) -> ReportSource {
+    ReportSource {
+        cluster: source.cluster.clone(),
+        resource: source.resource.clone(),
+        file: source.file.clone(),
+        state: match source.state {
+            SourceState::Read => ReportSourceState::Read,
+            SourceState::Denied => ReportSourceState::Denied,
+            SourceState::NotInstalled => ReportSourceState::NotInstalled,
+            SourceState::Truncated => ReportSourceState::Truncated,
+            SourceState::Unreadable => ReportSourceState::Unreadable,
+            SourceState::NotAsked => ReportSourceState::NotAsked,
+        },
+        objects: source.objects,
+        skipped: source.skipped,
+        message: source.message.clone(),
+    }
+}

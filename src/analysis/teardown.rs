@@ -1,0 +1,87 @@
+use std::fmt;
+
+use super::job::JobFacts;
+use crate::model::{Pod, Time};
+
+/// What tore a pod down that did not fail by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TornDownBy {
+    /// Its Job was failing: the controller deletes all active pods.
+    JobFailing,
+    /// Its Job had met its success criteria: the pods left over are deleted.
+    JobSucceeded,
+    /// Its Job was suspended.
+    JobSuspended,
+    /// Its Job was being deleted: by a person, or by a `JobSet` that restarts or has ended.
+    JobDeleted,
+}
+
+impl TornDownBy {
+    /// As the JSON spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::JobFailing => "jobFailing",
+            Self::JobSucceeded => "jobSucceeded",
+            Self::JobSuspended => "jobSuspended",
+            Self::JobDeleted => "jobDeleted",
+        }
+    }
+}
+
+impl fmt::Display for TornDownBy {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Self::JobFailing => "the Job was already failing",
+            Self::JobSucceeded => "the Job had succeeded",
+            Self::JobSuspended => "the Job was suspended",
+            Self::JobDeleted => "the Job was being deleted",
+        })
+    }
+}
+
+/// What tore the pod down, if it did not fail by itself.
+///
+/// The controller deletes the active pods once it has decided. A pod is collateral when its deletion was asked for (by
+/// `deletionTimestamp` or a `SuccessfulDelete` Event) no earlier than the decision. A failed pod that was not deleted
+/// had ended before the decision, as the controller deletes all others; only where the dump may have lost the deletion
+/// (the pod was killed, in a later second than the decision) is it collateral, too: a later second alone may be a node's
+/// clock. A disruption that came before the decision is a cause of its own, and so is the pod that the controller names.
+pub(super) fn torn_down_by(facts: &JobFacts, pod: &Pod) -> Option<TornDownBy> {
+    if facts.named_pod().is_some_and(|named| *named == *pod.name) {
+        return None;
+    }
+    let (by, decided) = decisions(facts).min_by_key(|(_, decided)| *decided)?;
+    let ended = pod.finished_at();
+    // A pod that had ended before it was deleted, as by a clean-up, failed by itself.
+    if ended.is_some_and(|ended| ended < decided) {
+        return None;
+    }
+    let disrupted = pod.disruption.as_ref().and_then(|disruption| disruption.at);
+    let deleted = pod.deletion_requested.or_else(|| facts.deleted_at(&pod.name));
+    let hit = match disrupted.into_iter().chain(deleted).min() {
+        Some(deleted) => deleted >= decided,
+        None => was_killed(pod) && ended.is_some_and(|ended| ended > decided),
+    };
+    hit.then_some(by)
+}
+
+/// Whether all failed containers ended by SIGTERM or SIGKILL, and not for want of memory.
+fn was_killed(pod: &Pod) -> bool {
+    let mut failed = pod.all_ends().filter(|end| end.exit_code != 0).peekable();
+    failed.peek().is_some()
+        && failed.all(|end| matches!(end.exit_code, 137 | 143) && end.reason.as_deref() != Some("OOMKilled"))
+}
+
+/// The moments at which the Job's pods became superfluous.
+pub(super) fn decisions(facts: &JobFacts) -> impl Iterator<Item = (TornDownBy, Time)> {
+    let job = facts.job;
+    let suspended = job.condition("Suspended").and_then(|condition| condition.at);
+    [
+        (TornDownBy::JobFailing, job.failing().and_then(|condition| condition.at)),
+        (TornDownBy::JobSucceeded, job.succeeding().and_then(|condition| condition.at)),
+        (TornDownBy::JobSuspended, suspended),
+        (TornDownBy::JobDeleted, job.deletion_requested),
+    ]
+    .into_iter()
+    .filter_map(|(by, at)| Some((by, at?)))
+}

@@ -1,0 +1,284 @@
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::Failure;
+use super::job::JobFacts;
+use super::orphan::judge_orphan;
+use super::owner::{Owners, missing_job};
+use crate::model::{Event, Job, Pod, Time, Uid};
+use crate::report::{Class, WorkloadRef, WorkloadState};
+use crate::request::{Target, TargetKind};
+use crate::source::{Selector, Snapshot};
+
+/// What of the failures is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Time of the data; ages and waits count from it.
+    pub now: Option<Time>,
+    /// Seconds after which a pod that waits for a node or is still being created counts as unable to start.
+    pub pending_after: i64,
+    /// Only failures that ended within this many seconds.
+    pub since: Option<i64>,
+    /// Only these classes; all where empty.
+    pub classes: Vec<Class>,
+    /// Also workloads that completed in spite of failures.
+    pub all: bool,
+    /// Only workloads with these labels.
+    pub selector: Selector,
+    /// Only these workloads; all where empty.
+    pub targets: Vec<Target>,
+}
+
+/// A workload with failures.
+#[derive(Clone, Debug)]
+pub struct Workload<'s> {
+    /// Which.
+    pub reference: WorkloadRef,
+    /// Its Jobs in the data.
+    pub jobs: Vec<&'s Job>,
+    /// What is to be said of it.
+    pub notes: Vec<String>,
+    /// Index of the failure that came first.
+    pub first: Option<usize>,
+    /// Index of the Job whose failure was recorded first, and the rule recorded for it.
+    pub acted_on: Option<(&'s Job, Option<usize>)>,
+}
+
+/// All failures of a snapshot.
+#[derive(Debug)]
+pub struct Analysis<'s> {
+    /// The data.
+    pub snapshot: &'s Snapshot,
+    /// The workloads that failures point to.
+    pub workloads: Vec<Workload<'s>>,
+    /// The failures wanted, by workload, Job, pod.
+    pub failures: Vec<Failure<'s>>,
+    /// Workloads left out because they completed in spite of failures, and their failures.
+    pub completed: (usize, u64),
+    pub(super) rule_names: HashMap<*const Job, &'s str>,
+}
+
+/// Judges every Job and every pod of a snapshot.
+pub fn analyse<'s>(snapshot: &'s Snapshot, options: &Options) -> Analysis<'s> {
+    let mut analyst = Analyst::new(snapshot, options);
+    analyst.judge_jobs();
+    analyst.judge_orphans();
+    analyst.finish()
+}
+
+struct Analyst<'s, 'o> {
+    snapshot: &'s Snapshot,
+    options: &'o Options,
+    owners: Owners<'s>,
+    workloads: Vec<Workload<'s>>,
+    index: BTreeMap<WorkloadRef, usize>,
+    failures: Vec<Failure<'s>>,
+    completed: (HashSet<usize>, u64),
+    rule_names: HashMap<*const Job, &'s str>,
+    orphans: Vec<&'s Pod>,
+    pods_of: Vec<Vec<&'s Pod>>,
+}
+
+impl<'s, 'o> Analyst<'s, 'o> {
+    fn new(snapshot: &'s Snapshot, options: &'o Options) -> Self {
+        let by_uid: HashMap<&Uid, usize> =
+            snapshot.jobs.iter().enumerate().filter_map(|(index, job)| Some((job.uid.as_ref()?, index))).collect();
+        let by_name: HashMap<(&str, &str), usize> =
+            snapshot.jobs.iter().enumerate().map(|(index, job)| ((&*job.namespace, &*job.name), index)).collect();
+        let mut pods_of = vec![Vec::new(); snapshot.jobs.len()];
+        let mut orphans = Vec::new();
+        for pod in &snapshot.pods {
+            let Some(owner) = pod.owner.as_ref().filter(|owner| owner.is("batch", "Job")) else { continue };
+            // Joined by uid: the Jobs of a restarted JobSet have the same names and other uids. Hand-written files may
+            // have none.
+            let job = match &owner.uid {
+                Some(uid) => by_uid.get(uid),
+                None => by_name.get(&(&*pod.namespace, &*owner.name)),
+            };
+            match job {
+                Some(job) => pods_of[*job].push(pod),
+                None => orphans.push(pod),
+            }
+        }
+        Self {
+            snapshot,
+            options,
+            owners: Owners::new(&snapshot.wrappers),
+            workloads: Vec::new(),
+            index: BTreeMap::new(),
+            failures: Vec::new(),
+            completed: (HashSet::new(), 0),
+            rule_names: HashMap::new(),
+            orphans,
+            pods_of,
+        }
+    }
+
+    fn judge_jobs(&mut self) {
+        let mut events_of: HashMap<&Uid, Vec<&Event>> = HashMap::new();
+        for event in self.snapshot.events.iter().filter(|event| &*event.kind == "Job") {
+            if let Some(uid) = &event.uid {
+                events_of.entry(uid).or_default().push(event);
+            }
+        }
+        let pods_of = std::mem::take(&mut self.pods_of);
+        for (job, pods) in self.snapshot.jobs.iter().zip(pods_of) {
+            if !self.is_wanted(job) {
+                continue;
+            }
+            let events = job.uid.as_ref().and_then(|uid| events_of.remove(uid)).unwrap_or_default();
+            self.judge_job(job, pods, events);
+        }
+    }
+
+    fn judge_job(&mut self, job: &'s Job, pods: Vec<&'s Pod>, events: Vec<&'s Event>) {
+        if let Some(names) = self.owners.rule_names(job) {
+            self.rule_names.insert(job, names);
+        }
+        let reference = self.owners.workload(job);
+        let workload = self.workload(reference);
+        let facts = JobFacts::new(job, workload, pods, events);
+        let mut findings = facts.judge(self.options.now, self.options.pending_after);
+        let shown = &mut self.workloads[workload];
+        shown.jobs.push(job);
+        if job.succeeding().is_some() && !self.options.all {
+            if !findings.failures.is_empty() {
+                self.completed.0.insert(workload);
+                self.completed.1 += findings.failures.iter().map(|failure| u64::from(failure.count)).sum::<u64>();
+            }
+            return;
+        }
+        shown.notes.append(&mut findings.notes);
+        let failing_at = |job: &Job| job.failing().and_then(|condition| condition.at);
+        if job.failing().is_some() && shown.acted_on.is_none_or(|(other, _)| failing_at(job) < failing_at(other)) {
+            shown.acted_on = Some((job, findings.recorded.map(|recorded| recorded.index)));
+        }
+        self.failures.append(&mut findings.failures);
+    }
+
+    fn judge_orphans(&mut self) {
+        for pod in std::mem::take(&mut self.orphans) {
+            let Some(owner) = &pod.owner else { continue };
+            let named = |target: &Target| target.kind == TargetKind::Job && *target.name == *owner.name;
+            if !pod.selected || !(self.options.targets.is_empty() || self.options.targets.iter().any(named)) {
+                continue;
+            }
+            let workload = self.workload(missing_job(pod, owner));
+            let found = judge_orphan(pod, workload, self.options.now, self.options.pending_after);
+            self.failures.extend(found);
+        }
+    }
+
+    fn workload(&mut self, reference: WorkloadRef) -> usize {
+        let next = self.workloads.len();
+        let index = *self.index.entry(reference.clone()).or_insert(next);
+        if index == next {
+            self.workloads.push(Workload {
+                reference,
+                jobs: Vec::new(),
+                notes: Vec::new(),
+                first: None,
+                acted_on: None,
+            });
+        }
+        index
+    }
+
+    fn is_wanted(&self, job: &'s Job) -> bool {
+        let wrapper = self.owners.wrapper(job);
+        let labels = |labels: &'s BTreeMap<_, _>| {
+            self.options.selector.matches(|key| labels.get(key).map(|value: &std::sync::Arc<str>| &**value))
+        };
+        let selected = labels(&job.labels) || wrapper.is_some_and(|wrapper| labels(&wrapper.labels));
+        let named = |target: &Target| match target.kind {
+            TargetKind::Job => *target.name == *job.name,
+            TargetKind::CronJob | TargetKind::JobSet => job.owner.as_ref().is_some_and(|owner| {
+                let kind = if target.kind == TargetKind::JobSet { "JobSet" } else { "CronJob" };
+                *owner.kind == *kind && *owner.name == *target.name
+            }),
+        };
+        selected && (self.options.targets.is_empty() || self.options.targets.iter().any(named))
+    }
+
+    fn finish(mut self) -> Analysis<'s> {
+        self.failures.sort_by(|a, b| {
+            let key = |failure: &Failure<'s>| (&self.workloads[failure.workload].reference, failure.at());
+            key(a).cmp(&key(b)).then_with(|| a.pod_name().cmp(&b.pod_name())).then_with(|| a.class.cmp(&b.class))
+        });
+        let options = self.options;
+        let wanted = |failure: &Failure| {
+            (options.classes.is_empty() || options.classes.contains(&failure.class))
+                && is_within(failure, options.now, options.since)
+        };
+        // First causes are sought among all failures, so that a narrow view does not name a later one.
+        let mut firsts: Vec<Option<(Time, usize)>> = vec![None; self.workloads.len()];
+        let mut kept = Vec::with_capacity(self.failures.len());
+        for failure in std::mem::take(&mut self.failures) {
+            let first_end = first_end(&failure);
+            if wanted(&failure) {
+                let first = &mut firsts[failure.workload];
+                if let Some(at) = first_end
+                    && first.is_none_or(|(before, _)| at < before)
+                {
+                    *first = Some((at, kept.len()));
+                }
+                kept.push(failure);
+            }
+        }
+        for (workload, first) in self.workloads.iter_mut().zip(firsts) {
+            workload.first = first.map(|(_, index)| index);
+        }
+        Analysis {
+            snapshot: self.snapshot,
+            workloads: self.workloads,
+            failures: kept,
+            completed: (self.completed.0.len(), self.completed.1),
+            rule_names: self.rule_names,
+        }
+    }
+}
+
+/// When a failure that happened by itself happened: the end of its container, else of the attempt.
+fn first_end(failure: &Failure) -> Option<Time> {
+    match failure.class {
+        Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unmatchable | Class::Unknown => {
+            failure.end.and_then(|end| end.finished_at).or_else(|| failure.at())
+        }
+        Class::Collateral | Class::Pending | Class::Restarting | Class::JobLevel | Class::Lost => None,
+    }
+}
+
+/// Whether a failure lies within the last `since` seconds. What is going on lies within, and so does what has no time:
+/// leaving it out would hide it.
+fn is_within(failure: &Failure, now: Option<Time>, since: Option<i64>) -> bool {
+    match (now, since, failure.finished_at()) {
+        (Some(now), Some(since), Some(at)) => at >= now.plus_seconds(-since),
+        _ => true,
+    }
+}
+
+impl<'s> Analysis<'s> {
+    /// Names of a Job's rules by annotation.
+    pub fn rule_names_of(&self, job: &Job) -> Option<&'s str> {
+        self.rule_names.get(&std::ptr::from_ref(job)).copied()
+    }
+}
+
+impl Workload<'_> {
+    /// Where the workload stands, over all its Jobs.
+    pub fn state(&self) -> WorkloadState {
+        let any = |test: fn(&Job) -> bool| self.jobs.iter().any(|job| test(job));
+        if self.jobs.is_empty() {
+            WorkloadState::Unknown
+        } else if any(|job| job.failing().is_some() && !job.is_finished()) {
+            WorkloadState::Failing
+        } else if any(|job| job.condition("Failed").is_some()) {
+            WorkloadState::Failed
+        } else if any(|job| !job.is_finished() && !job.suspend) {
+            WorkloadState::Running
+        } else if any(|job| !job.is_finished()) {
+            WorkloadState::Suspended
+        } else {
+            WorkloadState::Complete
+        }
+    }
+}

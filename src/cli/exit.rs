@@ -1,0 +1,69 @@
+use std::fmt::Write as _;
+
+/// How the tool ends. The numbers never change their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitCode {
+    /// The report was made.
+    Success,
+    /// It could not be made.
+    Error,
+    /// Wrong usage.
+    Usage,
+    /// Failures were found; only with `--exit-code`.
+    FailuresFound,
+    /// The report is incomplete; only with `--exit-code`.
+    Incomplete,
+    /// Interrupted.
+    Interrupted,
+}
+
+impl ExitCode {
+    const ALL: [Self; 6] =
+        [Self::Success, Self::Error, Self::Usage, Self::FailuresFound, Self::Incomplete, Self::Interrupted];
+
+    /// The number.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Error => 1,
+            Self::Usage => 2,
+            Self::FailuresFound => 3,
+            Self::Incomplete => 4,
+            Self::Interrupted => 130,
+        }
+    }
+
+    const fn meaning(self) -> &'static str {
+        match self {
+            Self::Success => "the report was made",
+            Self::Error => "it could not be made",
+            Self::Usage => "wrong usage",
+            Self::FailuresFound => "failures found (only with --exit-code)",
+            Self::Incomplete => {
+                "the report is incomplete: jobs, pods or a file were not read whole (only with --exit-code)"
+            }
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// The table of exit codes in the help.
+pub(super) fn table() -> String {
+    let mut table = "Exit codes:\n".to_owned();
+    for code in ExitCode::ALL {
+        let _ = writeln!(table, "  {:<4} {}", code.number(), code.meaning());
+    }
+    table.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_the_contract() {
+        let numbers: Vec<u8> = ExitCode::ALL.into_iter().map(ExitCode::number).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 130]);
+        assert!(table().contains("  130  interrupted"));
+    }
+}

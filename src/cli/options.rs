@@ -1,0 +1,117 @@
+//! Values of arguments: durations, classes, workloads by name.
+
+use std::fmt;
+
+use clap::ValueEnum;
+
+use crate::report::Class;
+use crate::request::{Target, TargetKind};
+
+/// Wrong usage that clap cannot see: it exits with 2.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct UsageError(pub(super) String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Seconds from a duration as kubectl takes it, with days and weeks besides: `90s`, `10m`, `1h30m`, `2d`, `1w`.
+pub(super) fn parse_duration(text: &str) -> Result<i64, String> {
+    let refuse = || format!("{text:?} is not a duration: it takes forms such as 30s, 10m, 1h30m, 12h, 2d, 1w");
+    let mut seconds = 0.0;
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Err(refuse());
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).ok_or_else(refuse)?;
+        let number: f64 = rest[..digits].parse().map_err(|_| refuse())?;
+        let after = &rest[digits..];
+        let unit_end = after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len());
+        let unit = match &after[..unit_end] {
+            "ms" => 0.001,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3_600.0,
+            "d" => 86_400.0,
+            "w" => 604_800.0,
+            _ => return Err(refuse()),
+        };
+        seconds += number * unit;
+        rest = &after[unit_end..];
+    }
+    // A hundred years; more is a slip of the keyboard, and would overflow times.
+    if !(0.0..=3_155_760_000.0).contains(&seconds) {
+        return Err(refuse());
+    }
+    #[allow(clippy::cast_possible_truncation)] // within the bounds just checked
+    Ok(seconds.ceil() as i64)
+}
+
+/// A workload by name: `NAME` and `job/NAME` are a Job, `cronjob/NAME`, `jobset/NAME` what they say; kinds in the forms
+/// that kubectl takes.
+pub(super) fn parse_target(text: &str) -> Result<Target, String> {
+    let (kind, name) = text.split_once('/').unwrap_or(("job", text));
+    let kind = match &*kind.to_ascii_lowercase() {
+        "job" | "jobs" | "job.batch" | "jobs.batch" => TargetKind::Job,
+        "cronjob" | "cronjobs" | "cj" | "cronjob.batch" | "cronjobs.batch" => TargetKind::CronJob,
+        "jobset" | "jobsets" | "jobset.jobset.x-k8s.io" | "jobsets.jobset.x-k8s.io" => TargetKind::JobSet,
+        other => {
+            return Err(format!("kind {other:?} is not known: it takes job/NAME, cronjob/NAME, jobset/NAME or NAME"));
+        }
+    };
+    let valid = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    if name.is_empty() || !name.chars().all(valid) {
+        return Err(format!("{name:?} is not a name of a Kubernetes object"));
+    }
+    Ok(Target { kind, name: name.to_owned() })
+}
+
+impl ValueEnum for Class {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_kubectl_reads_them() {
+        for (text, seconds) in [
+            ("30s", 30),
+            ("10m", 600),
+            ("1h30m", 5_400),
+            ("12h", 43_200),
+            ("2d", 172_800),
+            ("1w", 604_800),
+            ("500ms", 1),
+        ] {
+            assert_eq!(parse_duration(text), Ok(seconds), "{text}");
+        }
+        for text in ["", "5", "h", "1y", "-5m", "1h-", "yesterday", "99999999999d"] {
+            assert!(parse_duration(text).unwrap_err().contains("1h30m"), "{text}");
+        }
+    }
+
+    #[test]
+    fn workloads_are_named_as_kubectl_names_them() {
+        let target = |kind, name: &str| Ok(Target { kind, name: name.to_owned() });
+        assert_eq!(parse_target("etl"), target(TargetKind::Job, "etl"));
+        assert_eq!(parse_target("jobs.batch/etl"), target(TargetKind::Job, "etl"));
+        assert_eq!(parse_target("cj/backup"), target(TargetKind::CronJob, "backup"));
+        assert_eq!(parse_target("JobSet/llama"), target(TargetKind::JobSet, "llama"));
+        assert!(parse_target("pod/x").unwrap_err().contains("jobset/NAME"));
+        assert!(parse_target("job/").is_err());
+        assert!(parse_target("job/X Y").is_err());
+    }
+}

@@ -1,0 +1,33 @@
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+
+use super::ExitCode;
+use crate::report::{failure_schema, report_schema};
+
+#[derive(Debug, Args)]
+pub(super) struct SchemaArgs {
+    /// Which schema to print
+    #[arg(value_enum, default_value_t)]
+    of: SchemaOf,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum SchemaOf {
+    /// What -o json and -o yaml print
+    #[default]
+    Report,
+    /// A line of what -o jsonl prints
+    Failure,
+}
+
+impl SchemaArgs {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let schema = match self.of {
+            SchemaOf::Report => report_schema(),
+            SchemaOf::Failure => failure_schema(),
+        };
+        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&schema)?)?;
+        Ok(ExitCode::Success)
+    }
+}

@@ -1,0 +1,91 @@
+use crate::model::Time;
+use crate::report::{FailureReport, ReportSourceState, Summary};
+
+/// The first line: the answer.
+pub(super) fn headline(report: &FailureReport) -> String {
+    if report.summary.failures == 0 {
+        return format!("No failures found{}", where_looked(report));
+    }
+    let Summary { failures, workloads, collateral, lost, gpu_seconds, .. } = report.summary;
+    let mut words = vec![format!("{} in {}", counted(failures, "failure"), counted(workloads as u64, "workload"))];
+    if collateral > 0 {
+        words.push(format!("{collateral} of them collateral"));
+    }
+    if lost > 0 {
+        words.push(format!("{lost} without a pod left"));
+    }
+    if gpu_seconds > 0.0 {
+        words.push(format!("{} in failed attempts", gpu_hours(gpu_seconds)));
+    }
+    words.join(", ")
+}
+
+/// The second line: what the answer was made from.
+pub(super) fn made_from(report: &FailureReport) -> String {
+    let as_of = report.as_of.map(|time| format!("as of {}; ", Time::from_seconds(time.seconds()))).unwrap_or_default();
+    format!("{as_of}{}", what_was_read(report))
+}
+
+fn where_looked(report: &FailureReport) -> String {
+    let scope = &report.scope;
+    let mut words = match &scope.namespaces[..] {
+        [] => " in any namespace".to_owned(),
+        namespaces => format!(" in namespace {}", namespaces.join(", ")),
+    };
+    if let Some(selector) = &scope.selector {
+        words.push_str(&format!(" with {selector}"));
+    }
+    if let Some(since) = scope.since {
+        words.push_str(&format!(" in the last {since} s"));
+    }
+    words
+}
+
+fn what_was_read(report: &FailureReport) -> String {
+    let objects = |resource: &str| -> u64 {
+        report.sources.iter().filter(|source| source.resource == resource).map(|source| source.objects).sum()
+    };
+    let [jobs, pods, events] = [("jobs", "job"), ("pods", "pod"), ("events", "event")]
+        .map(|(resource, singular)| counted(objects(resource), singular));
+    let mut words = format!("{jobs}, {pods}, {events} read");
+    let complete = |state: ReportSourceState| {
+        matches!(state, ReportSourceState::Read | ReportSourceState::NotInstalled | ReportSourceState::NotAsked)
+    };
+    let gaps: Vec<&str> = report
+        .sources
+        .iter()
+        .filter(|source| !complete(source.state) || source.skipped > 0)
+        .map(|source| source.file.as_deref().unwrap_or(&source.resource))
+        .collect();
+    if !gaps.is_empty() {
+        words.push_str(&format!("; incomplete: {}", super::text::one_line(&gaps.join(", "))));
+    }
+    words
+}
+
+/// What is left out of the table, in one line.
+pub(super) fn left_out(summary: &Summary) -> Option<String> {
+    (summary.completed_workloads > 0).then(|| {
+        format!(
+            "{} completed in spite of {}: --all shows them",
+            counted(summary.completed_workloads as u64, "workload"),
+            counted(summary.completed_failures, "failure")
+        )
+    })
+}
+
+/// `1 failure`, `2 failures`.
+pub(super) fn counted(number: u64, singular: &str) -> String {
+    if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
+}
+
+/// `12.4 GPU-h`; small amounts in minutes or seconds, so that they do not read as nothing.
+pub(super) fn gpu_hours(seconds: f64) -> String {
+    if seconds >= 360.0 {
+        format!("{:.1} GPU-h", seconds / 3600.0)
+    } else if seconds >= 60.0 {
+        format!("{:.1} GPU-min", seconds / 60.0)
+    } else {
+        format!("{seconds:.0} GPU-s")
+    }
+}

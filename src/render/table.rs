@@ -1,0 +1,281 @@
+use std::io::{self, Write};
+
+use comfy_table::{ContentArrangement, Row, Table, presets};
+use owo_colors::OwoColorize;
+use unicode_width::UnicodeWidthStr;
+
+use super::Look;
+use super::age::age;
+use super::notes::{counted, gpu_hours, headline, left_out, made_from};
+use super::text::{cut, one_line};
+use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadRef};
+
+/// Lines of the default view: one screen, however much failed.
+const SCREEN: usize = 40;
+/// Suggestions of the default view.
+const MOST_SUGGESTIONS: usize = 7;
+const GAP: usize = 2;
+/// Below this width some columns give way to what happened.
+const NARROW: usize = 100;
+const WORKLOADS_MOST: usize = 27;
+
+/// Prints the groups and what to do next.
+pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}", headline(report))?;
+    writeln!(out, "{}", made_from(report))?;
+    for note in &report.notes {
+        writeln!(out, "note: {}", one_line(note))?;
+    }
+    let foot = left_out(&report.summary);
+    if report.summary.failures > 0 {
+        writeln!(out)?;
+        let groups = shown_groups(report);
+        let suggestions = shown_suggestions(&report.suggestions, wide);
+        // Head, blank lines, column heads, the lines that tell what is not shown, two lines a suggestion.
+        let other_lines = 8 + report.notes.len() + 2 * usize::from(foot.is_some()) + 2 * suggestions.len();
+        let rows = if wide { groups.len() } else { SCREEN.saturating_sub(other_lines).max(5).min(groups.len()) };
+        print_groups(&groups[..rows], report, look, wide, out)?;
+        if rows < groups.len() {
+            let rest = &groups[rows..];
+            let failures = rest.iter().map(|group| group.failures).sum();
+            let groups = counted(rest.len() as u64, "group");
+            writeln!(out, "and {groups} more, {}: -o wide shows all", counted(failures, "failure"))?;
+        }
+        print_suggestions(&suggestions, report, look, wide, out)?;
+    }
+    if let Some(foot) = foot {
+        writeln!(out, "\n{foot}")?;
+    }
+    Ok(())
+}
+
+/// All groups, but collateral that is shown beside what caused it.
+fn shown_groups(report: &FailureReport) -> Vec<&Group> {
+    let beside: u64 = report.groups.iter().map(|group| group.collateral).sum();
+    let is_beside = |group: &&Group| group.class == Some(Class::Collateral) && beside >= report.summary.collateral;
+    report.groups.iter().filter(|group| !is_beside(group)).collect()
+}
+
+/// The suggestions of the default view: the first of each kind, then others, in the report's order, so that much of one
+/// kind does not hide the others.
+fn shown_suggestions(suggestions: &[Suggestion], wide: bool) -> Vec<&Suggestion> {
+    if wide {
+        return suggestions.iter().collect();
+    }
+    let is_first = |(position, suggestion): &(usize, &Suggestion)| {
+        suggestions[..*position].iter().all(|other| other.kind != suggestion.kind)
+    };
+    let (firsts, others): (Vec<_>, Vec<_>) = suggestions.iter().enumerate().partition(is_first);
+    let mut shown: Vec<_> = firsts.into_iter().chain(others).take(MOST_SUGGESTIONS).collect();
+    shown.sort_by_key(|(position, _)| *position);
+    shown.into_iter().map(|(_, suggestion)| suggestion).collect()
+}
+
+struct Column {
+    head: &'static str,
+    /// Widest the column may be in the default view.
+    most: usize,
+    /// Left out on a narrow terminal.
+    optional: bool,
+    cell: fn(&Group, &FailureReport) -> String,
+}
+
+const DEFAULT: [Column; 6] = [
+    Column { head: "RULE", most: 27, optional: false, cell: |group, _| rule(group) },
+    Column { head: "ACTION", most: 9, optional: false, cell: |group, _| action(group) },
+    Column { head: "FAILURES", most: 11, optional: false, cell: |group, _| failures(group) },
+    Column { head: "WORKLOADS", most: WORKLOADS_MOST, optional: false, cell: |group, _| workloads(group) },
+    Column { head: "NODES", most: 5, optional: true, cell: |group, _| nodes(group) },
+    Column { head: "LAST", most: 9, optional: true, cell: |group, report| age(group.last_at, report.as_of) },
+];
+
+const WIDE: [Column; 5] = [
+    Column { head: "NAMESPACES", most: 0, optional: false, cell: |group, _| namespaces(group) },
+    Column { head: "INDEXES", most: 0, optional: false, cell: |group, _| group.indexes.clone().unwrap_or_else(none) },
+    Column { head: "COUNTED", most: 0, optional: false, cell: |group, _| group.counted.to_string() },
+    Column {
+        head: "COST",
+        most: 0,
+        cell: |group, _| group.gpu_seconds.filter(|s| *s > 0.0).map_or_else(none, gpu_hours),
+    },
+    Column {
+        head: "EXEMPLAR",
+        most: 0,
+        optional: false,
+        cell: |group, _| group.exemplar.pod.clone().unwrap_or_else(none),
+    },
+];
+
+const LAST: Column =
+    Column { head: "WHAT HAPPENED", most: usize::MAX, optional: false, cell: |group, _| what_happened(group) };
+
+fn none() -> String {
+    "<none>".to_owned()
+}
+
+fn print_groups(
+    groups: &[&Group],
+    report: &FailureReport,
+    look: Look,
+    wide: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let extra = if wide { &WIDE[..] } else { &[] };
+    let narrow = !wide && look.width < NARROW;
+    let columns: Vec<&Column> = DEFAULT
+        .iter()
+        .filter(|column| !(narrow && column.optional))
+        .chain(extra)
+        .chain(std::iter::once(&LAST))
+        .collect();
+    let mut rows: Vec<Vec<String>> = groups
+        .iter()
+        .map(|group| {
+            let cell = |column: &&Column| {
+                let text = one_line(&(column.cell)(group, report));
+                if wide { text } else { cut(&text, column.most) }
+            };
+            columns.iter().map(cell).collect()
+        })
+        .collect();
+    if !wide {
+        fit_last_column(&mut rows, &columns, look.width);
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    if look.headers {
+        table.set_header(columns.iter().map(|column| column.head));
+    }
+    table.add_rows(rows.into_iter().map(Row::from));
+    for column in table.column_iter_mut() {
+        column.set_padding((0, u16::try_from(GAP).unwrap_or(2)));
+    }
+    for (number, line) in table.lines().enumerate() {
+        let line = line.trim_end();
+        if number == 0 && look.headers && look.color {
+            writeln!(out, "{}", line.bold())?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Cuts the last column to what the others leave of the terminal.
+fn fit_last_column(rows: &mut [Vec<String>], columns: &[&Column], width: usize) {
+    let last = columns.len() - 1;
+    let taken: usize = (0..last)
+        .map(|column| {
+            rows.iter().map(|row| row[column].width()).max().unwrap_or(0).max(columns[column].head.len()) + GAP
+        })
+        .sum();
+    let left = width.saturating_sub(taken).max(columns[last].head.len());
+    for row in rows {
+        row[last] = cut(&row[last], left);
+    }
+}
+
+fn rule(group: &Group) -> String {
+    let Some(class) = group.class else { return group.key.clone().unwrap_or_else(none) };
+    match (&group.rule, class) {
+        (Some(rule), Class::Rule) => {
+            let of_sidecar = group.exemplar.sidecar.then(|| group.exemplar.container.as_deref()).flatten();
+            let sidecar = of_sidecar.map(|container| format!(" ({container}, sidecar)"));
+            format!("{}{}", rule.label, sidecar.unwrap_or_default())
+        }
+        (_, Class::Rule) => group.key.clone().unwrap_or_else(none),
+        (_, Class::NoRule) => "(no rule matched)".to_owned(),
+        (_, Class::NoPolicy) => "(no policy)".to_owned(),
+        (_, Class::Unmatchable) => "(no rule can match)".to_owned(),
+        (_, Class::Collateral) => "(collateral)".to_owned(),
+        (_, Class::Pending) => "(cannot start)".to_owned(),
+        (_, Class::Restarting) => "(restarts in place)".to_owned(),
+        (_, Class::JobLevel) => "(the Job itself)".to_owned(),
+        (_, Class::Lost) => "(lost)".to_owned(),
+        (_, Class::Unknown) => "(policy unknown)".to_owned(),
+    }
+}
+
+fn action(group: &Group) -> String {
+    match (&group.rule, group.class) {
+        (Some(rule), Some(Class::Rule)) => rule.action.clone(),
+        (_, Some(Class::Unknown)) => "?".to_owned(),
+        _ if group.counted > 0 => "counted".to_owned(),
+        _ => "-".to_owned(),
+    }
+}
+
+fn failures(group: &Group) -> String {
+    match group.collateral {
+        0 => group.failures.to_string(),
+        collateral => format!("{} (+{collateral})", group.failures),
+    }
+}
+
+fn workloads(group: &Group) -> String {
+    let name = |workload: &WorkloadRef| format!("{}/{}", workload.kind.to_ascii_lowercase(), workload.name);
+    match &group.workloads[..] {
+        [] => none(),
+        [one] => name(one),
+        [one, others @ ..] => {
+            // The count must not be cut off.
+            let more = format!(" and {}", others.len());
+            format!("{}{more}", cut(&name(one), WORKLOADS_MOST.saturating_sub(more.len())))
+        }
+    }
+}
+
+/// The cause, without what the rule's label has already said.
+fn what_happened(group: &Group) -> String {
+    let text = group.cause.as_ref().map_or("", |cause| &*cause.text);
+    let said = group.rule.as_ref().and_then(|rule| text.strip_prefix(&*rule.label)?.strip_prefix(": "));
+    said.unwrap_or(text).to_owned()
+}
+
+fn namespaces(group: &Group) -> String {
+    let mut namespaces: Vec<&str> = group.workloads.iter().map(|workload| &*workload.namespace).collect();
+    namespaces.dedup();
+    match namespaces.len() {
+        0..=3 => namespaces.join(","),
+        more => format!("{} and {}", namespaces[..2].join(","), more - 2),
+    }
+}
+
+fn nodes(group: &Group) -> String {
+    match group.nodes.len() {
+        0 if matches!(group.class, Some(Class::Lost | Class::Collateral)) => "?".to_owned(),
+        0 => "-".to_owned(),
+        count => count.to_string(),
+    }
+}
+
+fn print_suggestions(
+    suggestions: &[&Suggestion],
+    report: &FailureReport,
+    look: Look,
+    wide: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    if suggestions.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", if look.color { "Next".bold().to_string() } else { "Next".to_owned() })?;
+    let title_width = suggestions.iter().map(|suggestion| suggestion.title.width()).max().unwrap_or(0);
+    for (number, suggestion) in suggestions.iter().enumerate() {
+        let title = format!("{:<title_width$}", suggestion.title);
+        let rest = one_line(&format!("{}: {}", suggestion.subject, suggestion.why));
+        let before = 3 + title_width + GAP;
+        let rest = if wide { rest } else { cut(&rest, look.width.saturating_sub(before)) };
+        let title = if look.color { title.green().to_string() } else { title };
+        writeln!(out, "{:<3}{title}{:GAP$}{rest}", number + 1, "")?;
+        // A command is never cut: it must run as it is printed.
+        for command in suggestion.commands.iter().take(if wide { usize::MAX } else { 1 }) {
+            writeln!(out, "   {}", one_line(command))?;
+        }
+    }
+    let more = report.suggestions.len() - suggestions.len();
+    if more > 0 {
+        writeln!(out, "   and {more} more: -o wide shows all")?;
+    }
+    Ok(())
+}
