@@ -96,6 +96,7 @@ const WIDE: [Column; 5] = [
     Column {
         head: "COST",
         most: 0,
+        optional: false,
         cell: |group, _| group.gpu_seconds.filter(|s| *s > 0.0).map_or_else(none, gpu_hours),
     },
     Column {
