@@ -9,7 +9,7 @@ pub(super) fn advice_for(analysis: &Analysis, grouped: &Grouped, kubectl: &Kubec
     let failure = &analysis.failures[grouped.exemplar];
     let case = Case { grouped, failure, kubectl };
     match failure.class {
-        Class::Rule => Some(case.rule()),
+        Class::Rule => case.rule(),
         Class::NoRule | Class::NoPolicy | Class::Unknown => Some(case.own_end()),
         Class::Unmatchable => Some(case.refused()),
         Class::Pending => Some(case.pending()),
@@ -39,15 +39,16 @@ impl Case<'_> {
         }
     }
 
-    fn rule(&self) -> Advice {
-        let (Some(hit), Some(job)) = (self.failure.rule, self.failure.job) else { return self.inspect() };
+    fn rule(&self) -> Option<Advice> {
+        let (hit, job) = (self.failure.rule?, self.failure.job?);
         if let Some(sidecar) = hit.sidecar {
-            return self.sidecar(job, hit.index, sidecar.instead.map(|(index, action)| (index, action.name())));
+            let instead = sidecar.instead.map(|(index, action)| (index, action.name()));
+            return Some(self.sidecar(job, hit.index, instead));
         }
         if self.is_out_of_memory() {
-            return self.raise_memory();
+            return Some(self.raise_memory());
         }
-        match hit.action {
+        Some(match hit.action {
             Action::FailJob | Action::FailIndex if !self.failure.is_disrupted() => {
                 let asked = &self.grouped.group.rule.as_ref().map_or(String::new(), |rule| rule.requirement.clone());
                 let why = format!("{asked} is a {} rule: the same input fails again, mend it first", hit.action);
@@ -61,17 +62,18 @@ impl Case<'_> {
                 advice.commands = vec![self.pods_of(job)];
                 advice
             }
+            Action::Ignore => return None,
             _ => self.own_end(),
-        }
+        })
     }
 
     fn sidecar(&self, job: &Job, index: usize, instead: Option<(usize, &str)>) -> Advice {
         let container = self.failure.end.map_or("", |end| &*end.container);
         let app = self.failure.rule.and_then(|hit| hit.sidecar?.app).map_or("app", |end| &*end.container);
         let hidden =
-            instead.map_or(String::new(), |(index, action)| format!(", so that rule {index} {action} never acts"));
+            instead.map_or(String::new(), |(index, action)| format!(", which keeps rule {index} {action} from acting"));
         let why = format!(
-            "rule {index} has no containerName and matches the sidecar {container}{hidden}; give it containerName: {app} (a Job's policy is fixed: change it where the Job is made)"
+            "give rule {index} containerName: {app}; now it matches the sidecar {container}{hidden} (a Job's policy is fixed: change it where the Job is made)"
         );
         let mut advice = self.advice(SuggestionKind::EditPolicy, "Edit the policy", why);
         advice.evidence.push(Evidence {
@@ -112,8 +114,12 @@ impl Case<'_> {
     fn inspect(&self) -> Advice {
         let why = match self.failure.class {
             Class::Unknown if self.failure.job.is_none() => "its Job is not in the data: read it to learn its policy",
+            Class::Rule if self.failure.is_disrupted() => {
+                "the rule fails the Job for a disruption from outside: look at who disrupted the pod"
+            }
+            Class::Rule => "a Count rule only counts it: look at what the container said",
             Class::NoPolicy => "no podFailurePolicy tells this failure from others: look at what the container said",
-            _ => "no rule decides about this failure: look at what the container said",
+            _ => "no rule matched: look at what the container said",
         };
         let mut advice = self.advice(SuggestionKind::Inspect, "Inspect", why.to_owned());
         advice.commands = self.look();

@@ -17,6 +17,8 @@ const MOST_SUGGESTIONS: usize = 7;
 const GAP: usize = 2;
 /// Below this width some columns give way to what happened.
 const NARROW: usize = 100;
+/// Widest the columns before it may then be.
+const NARROW_MOST: usize = 21;
 const WORKLOADS_MOST: usize = 27;
 
 /// Prints the groups and what to do next.
@@ -134,7 +136,12 @@ fn print_groups(
         .map(|group| {
             let cell = |column: &&Column| {
                 let text = one_line(&(column.cell)(group, report));
-                if wide { text } else { cut(&text, column.most) }
+                let most = if narrow { column.most.min(NARROW_MOST) } else { column.most };
+                match column.most {
+                    _ if wide => text,
+                    usize::MAX => text,
+                    _ => cut(&text, most),
+                }
             };
             columns.iter().map(cell).collect()
         })

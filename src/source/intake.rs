@@ -56,12 +56,20 @@ pub struct Intake {
     newest: Option<Time>,
     skipped: Vec<Skipped>,
     skipped_count: u64,
+    recognised: u64,
+    lists: u64,
+    /// Lists around the one being read.
+    depth: u32,
 }
 
+/// Lists within lists that are looked into. Nobody makes more than one; each takes stack and a buffer.
+const DEEPEST_LIST: u32 = 3;
 /// Skipped objects that are named one by one; the rest is only counted.
 const NAMED_SKIPS: usize = 5;
 /// Kinds that are counted by name.
 const NAMED_KINDS: usize = 1000;
+/// Stands for the kind of what tells none.
+const NO_KIND: &str = "(no kind)";
 const NOT_KEPT: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -182,6 +190,16 @@ impl Intake {
         self.tallies.values().map(|tally| tally.objects).sum::<u64>() + self.ignored.values().sum::<u64>()
     }
 
+    /// Objects of any kind so far, each reading of one counted, and whether wanted or not.
+    pub fn recognised(&self) -> u64 {
+        self.recognised
+    }
+
+    /// Lists so far. An empty one is an answer, too: there was nothing to dump.
+    pub fn lists(&self) -> u64 {
+        self.lists
+    }
+
     /// Takes what could not be read since the last call: the first few by position, and how many in all.
     pub fn take_skipped(&mut self) -> (Vec<Skipped>, u64) {
         (std::mem::take(&mut self.skipped), std::mem::take(&mut self.skipped_count))
@@ -212,27 +230,36 @@ impl Intake {
 
     /// The object's kind, if it is one that is used; others are counted by name.
     fn kind_of(&mut self, bytes: &[u8], list: &ListHead) -> Result<Option<Kind>, serde_json::Error> {
-        // Within a typed list whose kind is known, the items need not be asked.
+        // What an object says of itself comes first: behind a list that is torn may stand another one. The items of a
+        // typed list need not say anything.
         let of_list = list.kind.as_deref().and_then(|kind| kind.strip_suffix("List")).filter(|item| !item.is_empty());
-        let (kind, api_version) = match (of_list, first_members(bytes)) {
-            (Some(item), _) => (Cow::Borrowed(item), Cow::Borrowed(list.api_version.as_deref().unwrap_or_default())),
-            (None, Some((kind, api_version))) => (Cow::Borrowed(kind), Cow::Borrowed(api_version)),
+        let (kind, api_version) = match (first_members(bytes), of_list) {
+            (Some((kind, api_version)), _) => (Cow::Borrowed(kind), Cow::Borrowed(api_version)),
+            (None, Some(item)) => (Cow::Borrowed(item), Cow::Borrowed(list.api_version.as_deref().unwrap_or_default())),
             (None, None) => {
                 let shape: Shape = serde_json::from_slice(bytes)?;
                 let by_shape = shape.kind();
                 match shape.kind {
-                    None if by_shape.is_some() => return Ok(by_shape),
-                    kind => (kind.unwrap_or(Cow::Borrowed("(no kind)")), shape.api_version.unwrap_or_default()),
+                    None if by_shape.is_some() => {
+                        self.recognised += 1;
+                        return Ok(by_shape);
+                    }
+                    kind => (kind.unwrap_or(Cow::Borrowed(NO_KIND)), shape.api_version.unwrap_or_default()),
                 }
             }
         };
+        self.recognised += u64::from(kind != NO_KIND);
         let found = Kind::of(&kind, &api_version);
         if found.is_none() {
-            let full = self.ignored.len() >= NAMED_KINDS && !self.ignored.contains_key(&*kind);
-            let name = if full { "(other kinds)" } else { &*kind };
-            *self.ignored.entry(name.to_owned()).or_default() += 1;
+            self.ignore(&kind);
         }
         Ok(found)
+    }
+
+    fn ignore(&mut self, kind: &str) {
+        let full = self.ignored.len() >= NAMED_KINDS && !self.ignored.contains_key(kind);
+        let name = if full { "(other kinds)" } else { kind };
+        *self.ignored.entry(name.to_owned()).or_default() += 1;
     }
 
     fn take(&mut self, kind: Kind, bytes: &[u8], at: Position) -> Result<(), serde_json::Error> {
@@ -271,14 +298,25 @@ impl Intake {
                     place(&mut self.nodes, &mut self.seen, slot, Some(node));
                 }
             }
-            Kind::List => {
-                // A slice is read without I/O; its own bad objects are counted at the outer list's position.
-                if !matches!(Splitter::new(bytes).run(self), Ok(Ending::Whole)) {
-                    self.skip(at, "a list within the list that is cut off");
-                }
-            }
+            Kind::List => self.take_list(bytes, at),
         }
         Ok(())
+    }
+
+    /// Takes the items of a list that is itself an item, or the kind for what it is where it only ends in `List`.
+    fn take_list(&mut self, bytes: &[u8], at: Position) {
+        if self.depth == DEEPEST_LIST {
+            self.skip(at, "lists within lists too deep");
+            return;
+        }
+        self.recognised -= 1;
+        self.depth += 1;
+        // A slice is read without I/O.
+        let ending = Splitter::new(bytes).run(&mut Nested { intake: self, at, is_list: false });
+        self.depth -= 1;
+        if !matches!(ending, Ok(Ending::Whole)) {
+            self.skip(at, "a list within the list that is cut off");
+        }
     }
 
     fn take_pod(&mut self, view: PodView) {
@@ -355,6 +393,37 @@ impl ObjectSink for Intake {
 
     fn broken(&mut self, at: Position, why: &str) {
         self.skip(at, why);
+    }
+
+    fn list_ends(&mut self, list: &ListHead) {
+        self.lists += u64::from(list.kind.as_deref().is_some_and(|kind| kind.ends_with("List")));
+    }
+}
+
+/// Takes the items of a list within a list; what is told of them, is told at the inner list's position in the stream.
+struct Nested<'a> {
+    intake: &'a mut Intake,
+    at: Position,
+    is_list: bool,
+}
+
+impl ObjectSink for Nested<'_> {
+    fn object(&mut self, bytes: &[u8], list: &ListHead, _: Position) {
+        if self.is_list {
+            self.intake.object(bytes, list, self.at);
+        } else {
+            // Not a list after all: asking for its kind again would never end.
+            self.intake.recognised += 1;
+            self.intake.ignore(first_members(bytes).map_or("(other kinds)", |(kind, _)| kind));
+        }
+    }
+
+    fn broken(&mut self, _: Position, why: &str) {
+        self.intake.skip(self.at, why);
+    }
+
+    fn list_begins(&mut self, _: &ListHead) {
+        self.is_list = true;
     }
 }
 
