@@ -79,38 +79,44 @@ struct Column {
     most: usize,
     /// Left out on a narrow terminal.
     optional: bool,
-    cell: fn(&Group, &FailureReport) -> String,
+    /// The text; it may take this many columns.
+    cell: fn(&Group, &FailureReport, usize) -> String,
 }
 
 const DEFAULT: [Column; 6] = [
-    Column { head: "RULE", most: 27, optional: false, cell: |group, _| rule(group) },
-    Column { head: "ACTION", most: 9, optional: false, cell: |group, _| action(group) },
-    Column { head: "FAILURES", most: 11, optional: false, cell: |group, _| failures(group) },
-    Column { head: "WORKLOADS", most: WORKLOADS_MOST, optional: false, cell: |group, _| workloads(group) },
-    Column { head: "NODES", most: 5, optional: true, cell: |group, _| nodes(group) },
-    Column { head: "LAST", most: 9, optional: true, cell: |group, report| age(group.last_at, report.as_of) },
+    Column { head: "RULE", most: 27, optional: false, cell: |group, _, _| rule(group) },
+    Column { head: "ACTION", most: 9, optional: false, cell: |group, _, _| action(group) },
+    Column { head: "FAILURES", most: 11, optional: false, cell: |group, _, _| failures(group) },
+    Column { head: "WORKLOADS", most: WORKLOADS_MOST, optional: false, cell: |group, _, most| workloads(group, most) },
+    Column { head: "NODES", most: 5, optional: true, cell: |group, _, _| nodes(group) },
+    Column { head: "LAST", most: 9, optional: true, cell: |group, report, _| age(group.last_at, report.as_of) },
 ];
 
 const WIDE: [Column; 5] = [
-    Column { head: "NAMESPACES", most: 0, optional: false, cell: |group, _| namespaces(group) },
-    Column { head: "INDEXES", most: 0, optional: false, cell: |group, _| group.indexes.clone().unwrap_or_else(none) },
-    Column { head: "COUNTED", most: 0, optional: false, cell: |group, _| group.counted.to_string() },
+    Column { head: "NAMESPACES", most: 0, optional: false, cell: |group, _, _| namespaces(group) },
+    Column {
+        head: "INDEXES",
+        most: 0,
+        optional: false,
+        cell: |group, _, _| group.indexes.clone().unwrap_or_else(none),
+    },
+    Column { head: "COUNTED", most: 0, optional: false, cell: |group, _, _| group.counted.to_string() },
     Column {
         head: "COST",
         most: 0,
         optional: false,
-        cell: |group, _| group.gpu_seconds.filter(|s| *s > 0.0).map_or_else(none, gpu_hours),
+        cell: |group, _, _| group.gpu_seconds.filter(|s| *s > 0.0).map_or_else(none, gpu_hours),
     },
     Column {
         head: "EXEMPLAR",
         most: 0,
         optional: false,
-        cell: |group, _| group.exemplar.pod.clone().unwrap_or_else(none),
+        cell: |group, _, _| group.exemplar.pod.clone().unwrap_or_else(none),
     },
 ];
 
 const LAST: Column =
-    Column { head: "WHAT HAPPENED", most: usize::MAX, optional: false, cell: |group, _| what_happened(group) };
+    Column { head: "WHAT HAPPENED", most: usize::MAX, optional: false, cell: |group, _, _| what_happened(group) };
 
 fn none() -> String {
     "<none>".to_owned()
@@ -135,13 +141,14 @@ fn print_groups(
         .iter()
         .map(|group| {
             let cell = |column: &&Column| {
-                let text = one_line(&(column.cell)(group, report));
-                let most = if narrow { column.most.min(NARROW_MOST) } else { column.most };
-                match column.most {
-                    _ if wide => text,
-                    usize::MAX => text,
-                    _ => cut(&text, most),
-                }
+                let most = match column.most {
+                    most if wide => most.max(WORKLOADS_MOST),
+                    usize::MAX => usize::MAX,
+                    most if narrow => most.min(NARROW_MOST),
+                    most => most,
+                };
+                let text = one_line(&(column.cell)(group, report, most));
+                if wide { text } else { cut(&text, most) }
             };
             columns.iter().map(cell).collect()
         })
@@ -220,7 +227,7 @@ fn failures(group: &Group) -> String {
     }
 }
 
-fn workloads(group: &Group) -> String {
+fn workloads(group: &Group, most: usize) -> String {
     let name = |workload: &WorkloadRef| format!("{}/{}", workload.kind.to_ascii_lowercase(), workload.name);
     match &group.workloads[..] {
         [] => none(),
@@ -228,7 +235,7 @@ fn workloads(group: &Group) -> String {
         [one, others @ ..] => {
             // The count must not be cut off.
             let more = format!(" and {}", others.len());
-            format!("{}{more}", cut(&name(one), WORKLOADS_MOST.saturating_sub(more.len())))
+            format!("{}{more}", cut(&name(one), most.saturating_sub(more.len())))
         }
     }
 }
