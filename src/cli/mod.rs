@@ -1,1 +1,3 @@
 //! x
+/// kubectl's connection flags.
+pub mod connection;
