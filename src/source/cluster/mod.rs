@@ -1,11 +1,130 @@
-//! Reads a cluster.
+//! Reads a cluster: kubeconfig and flags → client → lists, page by page → [`Intake`] → [`Snapshot`].
+//!
+//! The kubeconfig is found, merged and overridden by client-go's rules, so that the tool reads the cluster that kubectl
+//! would. Lists are read side by side and each in one stream, from the connection through the splitter into small
+//! structs; at no time is a page held whole.
 
-/// How to reach a cluster: kubectl's connection flags.
-#[derive(Clone, Debug, Default)]
-pub struct Connection {}
-pub fn default_namespace(_: &Connection) -> std::io::Result<String> {
-    unimplemented!()
+mod api;
+mod body;
+mod connection;
+mod environment;
+mod error;
+mod fault;
+mod kubeconfig;
+mod list;
+mod nearest;
+mod page;
+mod path;
+mod plugin;
+mod proxy;
+mod reach;
+mod reading;
+mod targets;
+mod timeout;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use api::{Api, Patience};
+use list::{Lister, Outcome};
+use reach::Reach;
+use reading::{Outcomes, Reading};
+
+pub use connection::Connection;
+pub use environment::Environment;
+pub use error::ClusterError;
+pub use timeout::{TimeoutError, parse_timeout};
+
+use super::{Filter, Intake, Resource, Snapshot, Source, SourceState};
+use crate::request::Scope;
+
+/// The namespace that kubectl would use: the one asked for, the context's, a pod's own, or `default`.
+pub fn default_namespace(connection: &Connection) -> Result<String, ClusterError> {
+    default_namespace_in(&Environment::of_process(), connection)
 }
-pub fn read(_: &Connection, _: &crate::request::Scope, _: &mut dyn FnMut(&str)) -> std::io::Result<super::Snapshot> {
-    unimplemented!()
+
+/// The same, in surroundings that are passed in.
+pub fn default_namespace_in(environment: &Environment, connection: &Connection) -> Result<String, ClusterError> {
+    reach::namespace(connection, environment)
+}
+
+/// Reads what `scope` asks for. `talk` gets one line at a time that the user should see: another try, a source that
+/// could not be read.
+///
+/// An error means that Jobs or pods could not be read at all; what became of the other sources is in
+/// [`Snapshot::sources`]. Targets need a namespace. The selector is applied to what was read, not sent: a Job's labels
+/// are not its pods'.
+pub fn read(connection: &Connection, scope: &Scope, talk: &mut dyn FnMut(&str)) -> Result<Snapshot, ClusterError> {
+    read_in(&Environment::of_process(), connection, scope, talk)
+}
+
+/// The same, in surroundings that are passed in.
+pub fn read_in(
+    environment: &Environment,
+    connection: &Connection,
+    scope: &Scope,
+    talk: &mut dyn FnMut(&str),
+) -> Result<Snapshot, ClusterError> {
+    let reach = reach::reach(connection, environment)?;
+    let name = reach.name.clone();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| ClusterError::Process(error.to_string()))?;
+    let filter = Filter { namespace: scope.namespace.clone(), selector: scope.selector.clone() };
+    let intake = Arc::new(Mutex::new(Intake::new(filter)));
+    let patience = Patience::new(connection.request_timeout);
+    let read = runtime.block_on(run(reach, patience, scope, &intake, talk));
+    // A look-up of a name that hangs must not hold up the error.
+    runtime.shutdown_background();
+    let outcomes = read?;
+    let intake = std::mem::take(&mut *intake.lock().unwrap_or_else(PoisonError::into_inner));
+    let sources: Vec<Source> = Resource::ALL
+        .into_iter()
+        .zip(outcomes)
+        .map(|(resource, outcome)| source(&name, resource, &outcome, intake.tally(resource).objects))
+        .collect();
+    for source in &sources {
+        if let Some(line) = said(source) {
+            talk(&line);
+        }
+    }
+    Ok(Snapshot { cluster: Some(name), sources, ..intake.finish() })
+}
+
+async fn run(
+    reach: Reach,
+    patience: Patience,
+    scope: &Scope,
+    intake: &Arc<Mutex<Intake>>,
+    talk: &mut dyn FnMut(&str),
+) -> Result<Outcomes, ClusterError> {
+    let destination = (&reach).into();
+    let client = kube::Client::try_from(reach.config).map_err(|error| fault::client_error(&error))?;
+    let api = Api::new(client, destination, patience, talk);
+    let lister = Lister { api: &api, intake: Arc::clone(intake), chunk_size: scope.chunk_size };
+    let reading = Reading { lister, namespace: scope.namespace.as_deref() };
+    if scope.targets.is_empty() { reading.all().await } else { reading.targets(&scope.targets).await }
+}
+
+fn source(cluster: &str, resource: Resource, outcome: &Outcome, objects: u64) -> Source {
+    Source {
+        cluster: Some(cluster.to_owned()),
+        resource: resource.name().to_owned(),
+        file: None,
+        state: outcome.state,
+        objects,
+        skipped: outcome.skips.count,
+        message: outcome.message(),
+    }
+}
+
+/// The line that tells of a source that was not read to its end.
+fn said(source: &Source) -> Option<String> {
+    let Source { resource, message, .. } = source;
+    let message = message.as_deref().unwrap_or_default();
+    match source.state {
+        SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked => None,
+        SourceState::Denied => Some(format!("{resource} are left out, reading them was refused: {message}")),
+        SourceState::Truncated | SourceState::Unreadable => Some(format!("{resource}: {message}")),
+    }
 }

@@ -1,0 +1,136 @@
+use serde::Deserialize;
+
+use super::api::{Api, JSON};
+use super::error::ClusterError;
+use super::fault::{Asked, Fault, Status};
+use super::list::{List, Lister, Outcome};
+use super::page::Wanted;
+use super::path;
+use crate::source::{Resource, SourceState};
+
+/// One reading of a cluster: the lists it takes, and what their faults mean.
+pub(super) struct Reading<'a> {
+    pub(super) lister: Lister<'a>,
+    /// `None` for all namespaces.
+    pub(super) namespace: Option<&'a str>,
+}
+
+/// What became of each resource, in the order of [`Resource::ALL`].
+pub(super) type Outcomes = [Outcome; Resource::ALL.len()];
+
+pub(super) const JOBSET_GROUP: &str = "jobset.x-k8s.io";
+/// Only Events about Jobs are asked for: those about pods are many, and tell what the pods tell.
+const ABOUT_JOBS: &str = "involvedObject.kind=Job";
+
+/// The resource as RBAC names it.
+pub(super) const fn rbac_name(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Jobs => "jobs.batch",
+        Resource::CronJobs => "cronjobs.batch",
+        Resource::JobSets => "jobsets.jobset.x-k8s.io",
+        other => other.name(),
+    }
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn api(&self) -> &'a Api<'a> {
+        self.lister.api
+    }
+
+    /// Reads everything in the namespace or the cluster, side by side.
+    pub(super) async fn all(&self) -> Result<Outcomes, ClusterError> {
+        let all = |resource, version| self.list(resource, version, &[], Wanted::All);
+        let (jobs, pods, cron_jobs, job_sets, events) = tokio::try_join!(
+            async { self.required(Resource::Jobs, all(Resource::Jobs, "batch/v1").await) },
+            async { self.required(Resource::Pods, all(Resource::Pods, "v1").await) },
+            async { self.degraded(Resource::CronJobs, all(Resource::CronJobs, "batch/v1").await) },
+            async { self.degraded(Resource::JobSets, self.job_sets().await) },
+            async { self.degraded(Resource::Events, self.events(None).await) },
+        )?;
+        Ok([jobs, pods, cron_jobs, job_sets, events, Outcome::new(SourceState::NotAsked)])
+    }
+
+    /// Reads a list; `query` names what the server filters by.
+    pub(super) async fn list(
+        &self,
+        resource: Resource,
+        group_version: &str,
+        query: &[(&str, &str)],
+        wanted: Wanted,
+    ) -> Result<Outcome, Fault> {
+        let mut path = path::of(group_version, self.namespace, resource.name());
+        for (position, (name, value)) in query.iter().enumerate() {
+            path.push(if position == 0 { '?' } else { '&' });
+            path += &format!("{name}={}", path::encode(value));
+        }
+        self.lister.read(&List { resource, path, wanted }).await
+    }
+
+    /// Reads the Events about Jobs, or about one.
+    pub(super) async fn events(&self, job: Option<&str>) -> Result<Outcome, Fault> {
+        let selector = match job {
+            Some(name) => format!("{ABOUT_JOBS},involvedObject.name={name}"),
+            None => ABOUT_JOBS.to_owned(),
+        };
+        self.list(Resource::Events, "v1", &[("fieldSelector", &selector)], Wanted::All).await
+    }
+
+    async fn job_sets(&self) -> Result<Outcome, Fault> {
+        match self.job_set_version().await? {
+            Some(version) => self.list(Resource::JobSets, &version, &[], Wanted::All).await,
+            None => Ok(Outcome::new(SourceState::NotInstalled)),
+        }
+    }
+
+    /// Group and version to read `JobSet`s with, if they are installed. The group is asked for, as a list of what is not
+    /// installed may be answered 403: authorisation comes before routing.
+    pub(super) async fn job_set_version(&self) -> Result<Option<String>, Fault> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Group {
+            preferred_version: Version,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Version {
+            group_version: String,
+        }
+        match self.api().fetch(Resource::JobSets.name(), &format!("/apis/{JOBSET_GROUP}"), JSON).await {
+            Ok(body) => match serde_json::from_slice::<Group>(&body) {
+                Ok(group) => Ok(Some(group.preferred_version.group_version)),
+                Err(_) => Err(Fault::Answer(super::fault::first_line(&body))),
+            },
+            Err(fault) if fault.code() == Some(404) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// A resource without which there is no report.
+    pub(super) fn required(&self, resource: Resource, read: Result<Outcome, Fault>) -> Result<Outcome, ClusterError> {
+        read.map_err(|fault| self.error(resource, fault))
+    }
+
+    /// A resource without which the report is poorer: what became of it is told, and the rest is read. Only what the
+    /// core must meet, too, is an error at once.
+    pub(super) fn degraded(&self, resource: Resource, read: Result<Outcome, Fault>) -> Result<Outcome, ClusterError> {
+        let fault = match read {
+            Ok(outcome) => return Ok(outcome),
+            Err(fault) => fault,
+        };
+        match fault {
+            Fault::Status(Status { code: 401, .. })
+            | Fault::Refused
+            | Fault::Tls { .. }
+            | Fault::Unreachable(_)
+            | Fault::Credentials(_) => Err(self.error(resource, fault)),
+            Fault::Status(Status { code: 403, message, .. }) => Ok(Outcome::with_note(SourceState::Denied, message)),
+            Fault::Status(Status { code: 404, .. }) => Ok(Outcome::new(SourceState::NotInstalled)),
+            fault => Ok(Outcome::with_note(SourceState::Unreadable, fault.to_string())),
+        }
+    }
+
+    pub(super) fn error(&self, resource: Resource, fault: Fault) -> ClusterError {
+        let asked = Asked { resource: rbac_name(resource), namespace: self.namespace };
+        fault.into_error(&self.api().destination, asked)
+    }
+}

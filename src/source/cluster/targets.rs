@@ -1,0 +1,263 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use serde::Deserialize;
+
+use super::api::JSON;
+use super::error::ClusterError;
+use super::fault::Fault;
+use super::list::Outcome;
+use super::nearest::nearest;
+use super::page::{self, Wanted};
+use super::path;
+use super::reading::{JOBSET_GROUP, Outcomes, Reading, rbac_name};
+use crate::request::{Target, TargetKind};
+use crate::source::{ListHead, Position, Resource, SourceState};
+
+/// Requests for single objects that are under way at once.
+const AT_ONCE: usize = 8;
+/// Names in one label selector: with more, the URL outgrows what servers take.
+const NAMES_A_SELECTOR: usize = 50;
+/// Jobs whose Events are asked for one by one; for more, the namespace's are read.
+const EVENTS_BY_NAME: usize = 4;
+
+const JOB_NAME: &str = "batch.kubernetes.io/job-name";
+const JOBSET_NAME: &str = "jobset.sigs.k8s.io/jobset-name";
+const ONLY_NAMES: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+/// The targets' names by kind, each once.
+#[derive(Default)]
+struct Names {
+    jobs: BTreeSet<String>,
+    cron_jobs: BTreeSet<String>,
+    job_sets: BTreeSet<String>,
+}
+
+/// An object that was read by its name.
+struct Read {
+    outcome: Outcome,
+    owner: Option<(Resource, String)>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Named {
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Metadata {
+    name: String,
+    owner_references: Vec<Owner>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Owner {
+    api_version: String,
+    kind: String,
+    name: String,
+    controller: bool,
+}
+
+impl Owner {
+    fn wrapper(&self) -> Option<Resource> {
+        let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
+        match (group, self.kind.as_str()) {
+            ("batch", "CronJob") => Some(Resource::CronJobs),
+            (JOBSET_GROUP, "JobSet") => Some(Resource::JobSets),
+            _ => None,
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// Reads some workloads only: their Jobs, the pods and Events of these, and what owns them.
+    pub(super) async fn targets(&self, targets: &[Target]) -> Result<Outcomes, ClusterError> {
+        let names = Names::of(targets);
+        let (by_name, of_cron_jobs, of_job_sets, pods_of_job_sets, cron_jobs, job_sets) = tokio::try_join!(
+            self.jobs_by_name(&names.jobs),
+            self.jobs_of_cron_jobs(&names.cron_jobs),
+            self.labelled(Resource::Jobs, "batch/v1", JOBSET_NAME, &names.job_sets, Wanted::Named),
+            self.labelled(Resource::Pods, "v1", JOBSET_NAME, &names.job_sets, Wanted::All),
+            self.wrappers(Resource::CronJobs, &names.cron_jobs, true),
+            self.wrappers(Resource::JobSets, &names.job_sets, true),
+        )?;
+        let (by_name, owners) = by_name;
+        let mut of_jobs = names.jobs.clone();
+        of_jobs.extend(of_cron_jobs.jobs.iter().cloned());
+        let mut all_jobs = of_jobs.clone();
+        all_jobs.extend(of_job_sets.jobs.iter().cloned());
+        let missing = |resource, known: &BTreeSet<String>| -> BTreeSet<String> {
+            owners.iter().filter(|(r, name)| *r == resource && !known.contains(name)).map(|(_, n)| n.clone()).collect()
+        };
+        let (more_cron_jobs, more_job_sets) =
+            (missing(Resource::CronJobs, &names.cron_jobs), missing(Resource::JobSets, &names.job_sets));
+        let (pods, owning_cron_jobs, owning_job_sets, events) = tokio::try_join!(
+            self.labelled(Resource::Pods, "v1", JOB_NAME, &of_jobs, Wanted::All),
+            self.wrappers(Resource::CronJobs, &more_cron_jobs, false),
+            self.wrappers(Resource::JobSets, &more_job_sets, false),
+            self.events_of(&all_jobs),
+        )?;
+        Ok([
+            by_name.join(of_cron_jobs).join(of_job_sets),
+            pods.join(pods_of_job_sets),
+            cron_jobs.join(owning_cron_jobs),
+            job_sets.join(owning_job_sets),
+            events,
+            Outcome::new(SourceState::NotAsked),
+        ])
+    }
+
+    async fn jobs_by_name(
+        &self,
+        names: &BTreeSet<String>,
+    ) -> Result<(Outcome, BTreeSet<(Resource, String)>), ClusterError> {
+        let mut all = Outcome::new(SourceState::NotAsked);
+        let mut owners = BTreeSet::new();
+        let mut reads = stream::iter(names)
+            .map(|name| async move {
+                match self.object(Resource::Jobs, "batch/v1", name).await {
+                    Ok(read) => Ok(read),
+                    Err(fault) if fault.code() == Some(404) => {
+                        Err(self.not_found(Resource::Jobs, "batch/v1", name).await)
+                    }
+                    Err(fault) => Err(self.error(Resource::Jobs, fault)),
+                }
+            })
+            .buffered(AT_ONCE);
+        while let Some(read) = reads.try_next().await? {
+            all = all.join(read.outcome);
+            owners.extend(read.owner);
+        }
+        Ok((all, owners))
+    }
+
+    /// A `CronJob`'s Jobs carry no label of its own: the namespace's are read, and those it owns kept.
+    async fn jobs_of_cron_jobs(&self, names: &BTreeSet<String>) -> Result<Outcome, ClusterError> {
+        if names.is_empty() {
+            return Ok(Outcome::new(SourceState::NotAsked));
+        }
+        let wanted = Wanted::OwnedBy(Arc::new(names.iter().cloned().collect()));
+        self.required(Resource::Jobs, self.list(Resource::Jobs, "batch/v1", &[], wanted).await)
+    }
+
+    /// The core's objects with a label that has one of these values.
+    async fn labelled(
+        &self,
+        resource: Resource,
+        version: &str,
+        label: &str,
+        values: &BTreeSet<String>,
+        wanted: Wanted,
+    ) -> Result<Outcome, ClusterError> {
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        let mut all = Outcome::new(SourceState::NotAsked);
+        for values in values.chunks(NAMES_A_SELECTOR) {
+            let selector = format!("{label} in ({})", values.join(","));
+            let read = self.list(resource, version, &[("labelSelector", &selector)], wanted.clone()).await;
+            all = all.join(self.required(resource, read)?);
+        }
+        Ok(all)
+    }
+
+    /// `CronJob`s or `JobSet`s by name. Where they were asked for, they must be there; as owners they may be gone.
+    async fn wrappers(
+        &self,
+        resource: Resource,
+        names: &BTreeSet<String>,
+        asked: bool,
+    ) -> Result<Outcome, ClusterError> {
+        if names.is_empty() {
+            return Ok(Outcome::new(SourceState::NotAsked));
+        }
+        let version = if resource == Resource::JobSets {
+            match self.job_set_version().await {
+                Ok(Some(version)) => version,
+                Ok(None) if asked => return Err(ClusterError::NotInstalled { resource: resource.name().to_owned() }),
+                Ok(None) => return Ok(Outcome::new(SourceState::NotInstalled)),
+                Err(fault) => return self.degraded(resource, Err(fault)),
+            }
+        } else {
+            "batch/v1".to_owned()
+        };
+        let mut all = Outcome::new(SourceState::Read);
+        let version = version.as_str();
+        let mut reads = stream::iter(names)
+            .map(|name| async move { (name, self.object(resource, version, name).await) })
+            .buffered(AT_ONCE);
+        while let Some((name, read)) = reads.next().await {
+            all = match read {
+                Err(fault) if fault.code() == Some(404) && asked => {
+                    return Err(self.not_found(resource, version, name).await);
+                }
+                Err(fault) if fault.code() == Some(404) => all,
+                read => all.join(self.degraded(resource, read.map(|read| read.outcome))?),
+            };
+        }
+        Ok(all)
+    }
+
+    async fn events_of(&self, jobs: &BTreeSet<String>) -> Result<Outcome, ClusterError> {
+        let mut all = Outcome::new(SourceState::NotAsked);
+        if jobs.len() > EVENTS_BY_NAME {
+            return self.degraded(Resource::Events, self.events(None).await);
+        }
+        for job in jobs {
+            all = all.join(self.degraded(Resource::Events, self.events(Some(job)).await)?);
+        }
+        Ok(all)
+    }
+
+    /// Reads one object into the intake.
+    async fn object(&self, resource: Resource, version: &str, name: &str) -> Result<Read, Fault> {
+        let path = format!("{}/{}", path::of(version, self.namespace, resource.name()), path::encode(name));
+        let body = self.api().fetch(resource.name(), &path, JSON).await?;
+        let Ok(named) = serde_json::from_slice::<Named>(&body) else {
+            return Err(Fault::Answer(super::fault::first_line(&body)));
+        };
+        let mut outcome = Outcome::new(SourceState::Read);
+        let at = Position { object: 1, byte: 0 };
+        outcome.skips = page::take(&self.lister.intake, body.trim_ascii(), &ListHead::default(), at);
+        if outcome.skips.count > 0 {
+            outcome.state = SourceState::Unreadable;
+        }
+        let owner = named.metadata.owner_references.into_iter().find(|owner| owner.controller);
+        Ok(Read { outcome, owner: owner.and_then(|owner| Some((owner.wrapper()?, owner.name))) })
+    }
+
+    /// The error for a name that is not there, with names like it where they may be listed.
+    async fn not_found(&self, resource: Resource, version: &str, name: &str) -> ClusterError {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct NameList {
+            items: Vec<Named>,
+        }
+        let path = format!("{}?limit=500", path::of(version, self.namespace, resource.name()));
+        let listed = self.api().fetch(resource.name(), &path, ONLY_NAMES).await;
+        let listed: NameList = listed.ok().and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
+        ClusterError::NotFound {
+            resource: rbac_name(resource).to_owned(),
+            name: name.to_owned(),
+            namespace: self.namespace.unwrap_or_default().to_owned(),
+            nearest: nearest(name, listed.items.into_iter().map(|item| item.metadata.name)),
+        }
+    }
+}
+
+impl Names {
+    fn of(targets: &[Target]) -> Self {
+        let mut names = Self::default();
+        for target in targets {
+            let of_kind = match target.kind {
+                TargetKind::Job => &mut names.jobs,
+                TargetKind::CronJob => &mut names.cron_jobs,
+                TargetKind::JobSet => &mut names.job_sets,
+            };
+            of_kind.insert(target.name.clone());
+        }
+        names
+    }
+}
