@@ -97,10 +97,10 @@ fn workloads(analysis: &Analysis) -> Vec<WorkloadReport> {
         failures[failure.workload].push(failure);
     }
     let with_failures = analysis.workloads.iter().zip(failures).filter(|(_, failures)| !failures.is_empty());
-    with_failures.map(|(workload, failures)| workload_report(analysis, workload, &failures)).collect()
+    with_failures.map(|(workload, failures)| workload_report(workload, &failures)).collect()
 }
 
-fn workload_report(analysis: &Analysis, workload: &Workload, failures: &[&Failure]) -> WorkloadReport {
+fn workload_report(workload: &Workload, failures: &[&Failure]) -> WorkloadReport {
     let sum = |test: &dyn Fn(&Failure) -> bool| {
         failures.iter().filter(|failure| test(failure)).map(|failure| u64::from(failure.count)).sum()
     };
@@ -118,7 +118,7 @@ fn workload_report(analysis: &Analysis, workload: &Workload, failures: &[&Failur
         lost: sum(&|failure| failure.class == Class::Lost),
         gpu_seconds: (!spent.is_empty()).then(|| spent.iter().sum()),
         backoff_limit,
-        first_cause: workload.first.map(|index| first_cause(&analysis.failures[index])),
+        first_cause: workload.first.as_ref().map(first_cause),
         acted_on: workload.acted_on.and_then(|(job, rule)| acted_on(job, rule)),
         notes: workload.notes.clone(),
     }

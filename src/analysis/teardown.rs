@@ -44,8 +44,8 @@ impl fmt::Display for TornDownBy {
 /// The controller deletes the active pods once it has decided. A pod is collateral when its deletion was asked for (by
 /// `deletionTimestamp` or a `SuccessfulDelete` Event) no earlier than the decision. A failed pod that was not deleted
 /// had ended before the decision, as the controller deletes all others; only where the dump may have lost the deletion
-/// (the pod was killed, in a later second than the decision) is it collateral, too: a later second alone may be a node's
-/// clock. A disruption that came before the decision is a cause of its own, and so is the pod that the controller names.
+/// (the pod was there, and was killed in a later second than the decision) is it collateral, too: a later second alone may
+/// be a node's clock. A disruption that came before the decision is a cause of its own, and so is the pod that the controller names.
 pub(super) fn torn_down_by(facts: &JobFacts, pod: &Pod) -> Option<TornDownBy> {
     if facts.named_pod().is_some_and(|named| *named == *pod.name) {
         return None;
@@ -56,11 +56,17 @@ pub(super) fn torn_down_by(facts: &JobFacts, pod: &Pod) -> Option<TornDownBy> {
     if ended.is_some_and(|ended| ended < decided) {
         return None;
     }
-    let disrupted = pod.disruption.as_ref().and_then(|disruption| disruption.at);
+    let disruption = pod.disruption.as_ref();
     let deleted = pod.deletion_requested.or_else(|| facts.deleted_at(&pod.name));
-    let hit = match disrupted.into_iter().chain(deleted).min() {
-        Some(deleted) => deleted >= decided,
-        None => was_killed(pod) && ended.is_some_and(|ended| ended > decided),
+    let hit = match deleted {
+        Some(deleted) => {
+            let disrupted_before = disruption.is_some_and(|disruption| disruption.at.is_some_and(|at| at < decided));
+            deleted >= decided && !disrupted_before
+        }
+        None => {
+            let was_there = pod.created.is_none_or(|created| created <= decided);
+            disruption.is_none() && was_there && was_killed(pod) && ended.is_some_and(|ended| ended > decided)
+        }
     };
     hit.then_some(by)
 }

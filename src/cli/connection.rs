@@ -8,7 +8,7 @@ use crate::source::cluster::{Connection, parse_timeout};
 /// kubectl's connection flags, by kubectl's names.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Connection options")]
-pub struct ConnectionArgs {
+pub(super) struct ConnectionArgs {
     /// Path to the kubeconfig file to use
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<String>,
@@ -117,7 +117,7 @@ impl ConnectionArgs {
     }
 
     /// The plain values, checked as far as they can be without the kubeconfig.
-    pub fn into_connection(self) -> anyhow::Result<Connection> {
+    pub(super) fn into_connection(self) -> anyhow::Result<Connection> {
         // As in Go, a flag set to nothing counts as not set.
         let some = |text: Option<String>| text.filter(|text| !text.is_empty());
         let secret = |text: Option<Secret>| text.map(|Secret(text)| text).filter(|text| !text.is_empty());

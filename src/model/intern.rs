@@ -1,13 +1,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::PodCondition;
+use super::{Owner, PodCondition};
 
 /// Keeps one copy of each text: a hundred thousand pods share a few thousand nodes, reasons and messages.
 #[derive(Debug, Default)]
 pub struct Interner {
     texts: HashSet<Arc<str>>,
     conditions: HashSet<Arc<[PodCondition]>>,
+    owners: HashSet<Arc<Owner>>,
 }
 
 impl Interner {
@@ -33,6 +34,16 @@ impl Interner {
         }
         let new: Arc<[PodCondition]> = list.into();
         self.conditions.insert(Arc::clone(&new));
+        new
+    }
+
+    /// The one copy of an owner: a Job's pods share it.
+    pub fn intern_owner(&mut self, owner: Owner) -> Arc<Owner> {
+        if let Some(known) = self.owners.get(&owner) {
+            return Arc::clone(known);
+        }
+        let new = Arc::new(owner);
+        self.owners.insert(Arc::clone(&new));
         new
     }
 }

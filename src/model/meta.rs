@@ -61,7 +61,7 @@ pub struct OwnerView<'a> {
 }
 
 /// The controlling owner of an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {
     /// API group without the version, empty for the core group.
     pub group: Arc<str>,

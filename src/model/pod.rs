@@ -243,7 +243,7 @@ pub struct Pod {
     /// `metadata.name`.
     pub name: Box<str>,
     /// The controlling owner.
-    pub owner: Option<Owner>,
+    pub owner: Option<Arc<Owner>>,
     /// Whether the labels match the selector asked for.
     pub selected: bool,
     /// The node the pod is, or was, bound to.
@@ -260,8 +260,6 @@ pub struct Pod {
     pub started: Option<Time>,
     /// When its deletion was asked for.
     pub deletion_requested: Option<Time>,
-    /// `metadata.deletionTimestamp`, the end of its grace period.
-    pub deletion_deadline: Option<Time>,
     /// Completion index of an Indexed Job.
     pub index: Option<u32>,
     /// Counted failures of the same index before this pod (`backoffLimitPerIndex` only).
@@ -352,7 +350,7 @@ impl<'a> PodView<'a> {
             uid: self.metadata.uid(),
             namespace: interner.intern(&self.metadata.namespace),
             name: (*self.metadata.name).into(),
-            owner: self.metadata.controller(interner),
+            owner: self.metadata.controller(interner).map(|owner| interner.intern_owner(owner)),
             selected,
             node: interner.intern_some(&self.spec.node_name),
             phase,
@@ -361,7 +359,6 @@ impl<'a> PodView<'a> {
             created: self.metadata.creation_timestamp.0,
             started: status.start_time.0,
             deletion_requested: self.metadata.deletion_requested(),
-            deletion_deadline: self.metadata.deletion_timestamp.0,
             index: number(&annotations.completion_index),
             index_failures: number(&annotations.index_failure_count),
             index_ignored: number(&annotations.index_ignored_failure_count),

@@ -208,11 +208,11 @@ impl Intake {
     /// All that was kept, in a fixed order. The sources are for the caller to fill in.
     pub fn finish(self) -> Snapshot {
         let mut snapshot = Snapshot {
-            jobs: self.jobs.into_iter().flatten().collect(),
-            pods: self.pods.into_iter().flatten().collect(),
-            wrappers: self.wrappers.into_iter().flatten().collect(),
-            events: self.events.into_iter().flatten().collect(),
-            nodes: self.nodes.into_iter().flatten().collect(),
+            jobs: kept(self.jobs),
+            pods: kept(self.pods),
+            wrappers: kept(self.wrappers),
+            events: kept(self.events),
+            nodes: kept(self.nodes),
             newest: self.newest,
             ignored: self.ignored,
             ..Snapshot::default()
@@ -365,6 +365,12 @@ struct Slot {
     key: u64,
     /// The place of its older reading.
     index: Option<usize>,
+}
+
+/// What is left of a list. Collected in place: a second list would be the largest thing in memory.
+fn kept<T>(list: Vec<Option<T>>) -> Vec<T> {
+    #[allow(clippy::filter_map_identity)] // `flatten` does not collect in place
+    list.into_iter().filter_map(|object| object).collect()
 }
 
 fn place<T>(list: &mut Vec<Option<T>>, seen: &mut HashMap<u64, Seen>, slot: Slot, object: Option<T>) {

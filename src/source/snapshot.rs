@@ -103,16 +103,17 @@ pub struct Snapshot {
 impl Snapshot {
     /// Puts everything into a fixed order, so that the report does not depend on the order of reading.
     pub(super) fn sort(&mut self) {
-        self.jobs.sort_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
-        self.pods.sort_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
-        self.wrappers
-            .sort_by(|a, b| (a.kind, &a.namespace, &a.name, &a.uid).cmp(&(b.kind, &b.namespace, &b.name, &b.uid)));
-        self.events.sort_by(|a, b| {
+        self.jobs.sort_unstable_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
+        self.pods.sort_unstable_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
+        self.wrappers.sort_unstable_by(|a, b| {
+            (a.kind, &a.namespace, &a.name, &a.uid).cmp(&(b.kind, &b.namespace, &b.name, &b.uid))
+        });
+        self.events.sort_unstable_by(|a, b| {
             let key =
                 |e: &Event| (e.first, e.last, e.namespace.clone(), e.name.clone(), e.reason.clone(), e.message.clone());
             key(a).cmp(&key(b))
         });
-        self.nodes.sort_by(|a, b| a.name.cmp(&b.name));
+        self.nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     }
 
     /// The number of objects read of a resource.

@@ -3,7 +3,7 @@ use std::io::{self, Read};
 use memchr::{memchr, memchr3};
 
 /// An object larger than this is passed over and counted: etcd takes 1.5 MiB, kubectl's indentation makes 5 MiB of it.
-pub const LARGEST_OBJECT: usize = 16 << 20;
+pub(super) const LARGEST_OBJECT: usize = 16 << 20;
 /// Read at once; also what the buffer holds at least.
 const CHUNK: usize = 256 << 10;
 

@@ -1,0 +1,10 @@
+//! What a person must learn from real recordings: Jobs, pods, Events and nodes of a real control plane, read as
+//! `-f` reads them. Each test tells what its recording plays.
+
+mod collateral_and_lost;
+mod expected_pods;
+mod kep_4443;
+mod made_up;
+mod policies;
+mod states;
+mod support;

@@ -1,0 +1,158 @@
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sigapps::advice::{Kubectl, advise};
+use sigapps::analysis::{Options, analyse, failure_line, report};
+use sigapps::report::{Class, ReportScope};
+use sigapps::request::GroupBy;
+use sigapps::source::{Filter, file};
+
+/// A file of `tests/fixtures`.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// What the tool makes of some input.
+pub struct Story {
+    /// The report, as `-o json` prints it.
+    pub report: Value,
+    /// The failures, as `-o jsonl` prints them.
+    pub lines: Vec<Value>,
+}
+
+/// How the input is looked at.
+#[derive(Clone, Default)]
+pub struct View {
+    pub all: bool,
+    pub since: Option<i64>,
+    pub pending_after: Option<i64>,
+    pub classes: Vec<Class>,
+    pub selector: &'static str,
+    pub group_by: GroupBy,
+}
+
+/// The story of a recording in `tests/fixtures/recorded`.
+pub fn story(name: &str) -> Story {
+    story_of(&fixture(&format!("recorded/{name}.json")), &View::default())
+}
+
+/// The same with `--all`.
+pub fn story_with_all(name: &str) -> Story {
+    story_of(&fixture(&format!("recorded/{name}.json")), &View { all: true, ..View::default() })
+}
+
+/// The story of a file.
+pub fn story_of(path: &Path, view: &View) -> Story {
+    let selector = view.selector.parse().unwrap();
+    let mut said = Vec::new();
+    let filter = Filter { namespace: None, selector };
+    let snapshot =
+        file::read(&[path.to_str().unwrap().to_owned()], filter.clone(), &mut |line| said.push(line.to_owned())).unwrap();
+    assert_eq!(said, Vec::<String>::new(), "nothing to complain of in {}", path.display());
+    let options = Options {
+        now: snapshot.newest,
+        pending_after: view.pending_after.unwrap_or(300),
+        since: view.since,
+        classes: view.classes.clone(),
+        all: view.all,
+        selector: filter.selector,
+        targets: Vec::new(),
+    };
+    let analysis = analyse(&snapshot, &options);
+    let reported = report(&analysis, &options, view.group_by, ReportScope::default());
+    let lines = analysis.failures.iter().map(|failure| serde_json::to_value(failure_line(&analysis, failure)).unwrap());
+    let lines = lines.collect();
+    let report = serde_json::to_value(advise(&analysis, reported, &Kubectl::default())).unwrap();
+    let story = Story { report, lines };
+    story.is_consistent();
+    story
+}
+
+/// The story of objects written down in a test.
+pub fn story_of_objects(objects: &Value, view: &View) -> Story {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("objects.json");
+    std::fs::write(&path, serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()).unwrap();
+    story_of(&path, view)
+}
+
+impl Story {
+    /// What holds for every report: groups' sums are the totals, and every suggestion is one that exists.
+    fn is_consistent(&self) {
+        let groups = self.report["groups"].as_array().unwrap();
+        let sum = |field: &str| groups.iter().map(|group| group[field].as_u64().unwrap()).sum::<u64>();
+        let of_lines = |test: &dyn Fn(&Value) -> bool| {
+            self.lines.iter().filter(|line| test(line)).map(|line| line["count"].as_u64().unwrap()).sum::<u64>()
+        };
+        let summary = &self.report["summary"];
+        assert_eq!(sum("failures"), summary["failures"]);
+        assert_eq!(of_lines(&|_| true), summary["failures"]);
+        assert_eq!(of_lines(&|line| line["counted"] == true), sum("counted"));
+        assert_eq!(of_lines(&|line| line["class"] == "collateral"), summary["collateral"]);
+        assert_eq!(of_lines(&|line| line["class"] == "lost"), summary["lost"]);
+        assert_eq!(groups.len() as u64, summary["groups"]);
+        let suggestions: Vec<&Value> =
+            self.report["suggestions"].as_array().unwrap().iter().map(|suggestion| &suggestion["id"]).collect();
+        for id in groups.iter().flat_map(|group| group["suggestions"].as_array().unwrap()) {
+            assert!(suggestions.contains(&id), "{id}");
+        }
+    }
+
+    /// The failures of a class.
+    pub fn of_class(&self, class: &str) -> Vec<&Value> {
+        self.lines.iter().filter(|line| line["class"] == class).collect()
+    }
+
+    /// Classes with how many failures each has, by name.
+    pub fn classes(&self) -> Vec<(String, u64)> {
+        let mut counts = std::collections::BTreeMap::new();
+        for line in &self.lines {
+            *counts.entry(line["class"].as_str().unwrap().to_owned()).or_default() += line["count"].as_u64().unwrap();
+        }
+        counts.into_iter().collect()
+    }
+
+    /// The only group of a class.
+    pub fn group(&self, class: &str) -> &Value {
+        let groups: Vec<&Value> =
+            self.report["groups"].as_array().unwrap().iter().filter(|group| group["class"] == class).collect();
+        assert_eq!(groups.len(), 1, "groups of class {class}: {groups:?}");
+        groups[0]
+    }
+
+    /// The only workload.
+    pub fn workload(&self) -> &Value {
+        let workloads = self.report["workloads"].as_array().unwrap();
+        assert_eq!(workloads.len(), 1, "{workloads:?}");
+        &workloads[0]
+    }
+
+    /// The only suggestion of a kind.
+    pub fn suggestion(&self, kind: &str) -> &Value {
+        let found: Vec<&Value> = self.report["suggestions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|suggestion| suggestion["kind"] == kind)
+            .collect();
+        assert_eq!(found.len(), 1, "suggestions of kind {kind}: {:?}", self.report["suggestions"]);
+        found[0]
+    }
+
+    /// Kinds of all suggestions, in their order.
+    pub fn advice(&self) -> Vec<&str> {
+        let suggestions = self.report["suggestions"].as_array().unwrap();
+        suggestions.iter().map(|suggestion| suggestion["kind"].as_str().unwrap()).collect()
+    }
+
+    /// How many failures are in `status.failed`.
+    pub fn counted(&self) -> u64 {
+        let counted = self.lines.iter().filter(|line| line["counted"] == true);
+        counted.map(|line| line["count"].as_u64().unwrap()).sum()
+    }
+}
+
+/// Classes and counts as [`Story::classes`] gives them.
+pub fn classes(counts: &[(&str, u64)]) -> Vec<(String, u64)> {
+    counts.iter().map(|(class, count)| ((*class).to_owned(), *count)).collect()
+}
