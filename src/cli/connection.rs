@@ -67,7 +67,7 @@ pub(super) struct ConnectionArgs {
     /// take any time but not be silent for 60s
     #[arg(long, value_name = "DURATION")]
     request_timeout: Option<String>,
-    /// Proxy to reach the server through, instead of the kubeconfig's and HTTPS_PROXY's
+    /// Proxy to reach the server through, instead of the kubeconfig's or the environment's
     #[arg(long, value_name = "URL")]
     proxy_url: Option<Secret>,
     /// Do not ask the server for compressed answers

@@ -8,7 +8,7 @@ use kube::client::Body;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::fault::{Destination, Fault, Status};
+use super::fault::{Destination, Fault, Status, first_line};
 
 /// Makes requests, a few times where that may help, and bounds how long they take.
 pub(super) struct Api<'a> {
@@ -137,6 +137,9 @@ impl<'a> Api<'a> {
         let response = clock.within(self.client.send(request)).await?.map_err(|error| Fault::of(&error))?;
         let code = response.status().as_u16();
         if response.status().is_success() {
+            if is_foreign(&response) {
+                return Err(Fault::Answer(first_line(&gather(&clock, response, LARGEST_ERROR).await.0)));
+            }
             return Ok(response);
         }
         let retry_after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
@@ -180,7 +183,13 @@ async fn gather(clock: &Clock, response: Response<Body>, most: usize) -> (Vec<u8
 /// A body that breaks off, by whatever error, is one that a second try may bring whole.
 fn cut_off(error: &kube::Error) -> Fault {
     match Fault::of(error) {
-        fault @ (Fault::Tls { .. } | Fault::Dropped(_)) => fault,
+        fault @ Fault::Tls { .. } => fault,
         _ => Fault::Dropped("the answer was cut off".to_owned()),
     }
+}
+
+/// Whether an answer calls itself something else than JSON: a proxy's page to log in, for instance.
+fn is_foreign(response: &Response<Body>) -> bool {
+    let content_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.is_some_and(|content_type| !content_type.contains("json"))
 }

@@ -169,11 +169,8 @@ pub enum ClusterError {
 const NAMED: usize = 10;
 
 fn list(names: &[String]) -> String {
-    let mut text = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if names.len() > NAMED {
-        text += &format!(" and {} more", names.len() - NAMED);
-    }
-    text
+    let text = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > NAMED { format!("{text} and {} more", names.len() - NAMED) } else { text }
 }
 
 fn looked_in(looked: &[PathBuf]) -> String {

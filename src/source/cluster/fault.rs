@@ -162,8 +162,9 @@ fn known(error: &(dyn Error + 'static)) -> Option<Fault> {
         return Some(of_tls(error));
     }
     if let Some(error) = error.downcast_ref::<io::Error>() {
-        if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-            return Some(of_tls(inner));
+        // `source` passes over the error that an I/O error is made of, and gives that one's source.
+        if let Some(known) = error.get_ref().and_then(|inner| known(inner)) {
+            return Some(known);
         }
         return match error.kind() {
             io::ErrorKind::ConnectionRefused => Some(Fault::Refused),
@@ -190,7 +191,8 @@ fn known(error: &(dyn Error + 'static)) -> Option<Fault> {
 fn of_tls(error: &rustls::Error) -> Fault {
     use rustls::CertificateError as Certificate;
     let hint = match error {
-        rustls::Error::InvalidCertificate(Certificate::UnknownIssuer) => Some(
+        // A cluster made anew has an authority of the same name with another key: a bad signature.
+        rustls::Error::InvalidCertificate(Certificate::UnknownIssuer | Certificate::BadSignature) => Some(
             "the kubeconfig's certificate-authority (or --certificate-authority) is not the one that signed the \
              server's certificate; a self-signed certificate must itself be marked as an authority",
         ),
@@ -215,9 +217,10 @@ impl fmt::Display for Fault {
         match self {
             Self::Status(status) => write!(f, "the server answered {}: {}", status.code, status.message),
             Self::Refused => f.write_str("the connection was refused"),
-            Self::Dropped(why) | Self::Unreachable(why) | Self::Credentials(why) => f.write_str(why),
+            Self::Dropped(why) | Self::Unreachable(why) | Self::Credentials(why) | Self::Tls { why, .. } => {
+                f.write_str(why)
+            }
             Self::Timeout(waited) => write!(f, "no answer within {} s", waited.as_secs_f64()),
-            Self::Tls { why, .. } => f.write_str(why),
             Self::Answer(found) => write!(f, "the server answered with something else: {found}"),
         }
     }

@@ -241,8 +241,12 @@ impl Lister<'_> {
             Some((token, answer))
         };
         let (pumped, page, next) = tokio::join!(self.api.pump(response, chunks), reading, ahead);
-        // A reader that panicked has read nothing; its panic was printed.
-        ReadPage { page: page.unwrap_or_default(), pumped, next }
+        let page = page.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime is on its way down, and this future with it.
+            Err(_) => Page::default(),
+        });
+        ReadPage { page, pumped, next }
     }
 }
 
@@ -260,7 +264,8 @@ impl ReadPage {
             return Some(fault);
         }
         if let Some(found) = self.page.instead.take() {
-            return Some(Fault::Answer(first_line(&found)));
+            let found = first_line(&found);
+            return Some(Fault::Answer(if found.is_empty() { "no JSON".to_owned() } else { found }));
         }
         (!self.page.whole).then(|| Fault::Dropped("the answer was cut off".to_owned()))
     }

@@ -103,7 +103,10 @@ async fn run(
     let api = Api::new(client, destination, patience, talk);
     let lister = Lister { api: &api, intake: Arc::clone(intake), chunk_size: scope.chunk_size };
     let reading = Reading { lister, namespace: scope.namespace.as_deref() };
-    if scope.targets.is_empty() { reading.all().await } else { reading.targets(&scope.targets).await }
+    match scope.targets.as_slice() {
+        [] => Box::pin(reading.all()).await,
+        targets => Box::pin(reading.targets(targets)).await,
+    }
 }
 
 fn source(cluster: &str, resource: Resource, outcome: &Outcome, objects: u64) -> Source {

@@ -276,11 +276,10 @@ fn proxy_url(proxy: &str) -> Result<Uri, ClusterError> {
     let cannot = |why: &str| setting(format!("the proxy {shown}"), why);
     let uri: Uri = proxy.parse().map_err(|_| cannot("it must be like http://HOST:PORT"))?;
     match uri.scheme_str() {
-        Some("http" | "https") => Ok(uri),
         Some("socks5") if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) => {
             Err(cannot("user and password are not supported for socks5 proxies"))
         }
-        Some("socks5") => Ok(uri),
+        Some("http" | "https" | "socks5") => Ok(uri),
         _ => Err(cannot("only http, https and socks5 proxies are supported")),
     }
 }

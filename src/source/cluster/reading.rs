@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use serde::Deserialize;
 
 use super::api::{Api, JSON};
@@ -60,8 +62,8 @@ impl<'a> Reading<'a> {
     ) -> Result<Outcome, Fault> {
         let mut path = path::of(group_version, self.namespace, resource.name());
         for (position, (name, value)) in query.iter().enumerate() {
-            path.push(if position == 0 { '?' } else { '&' });
-            path += &format!("{name}={}", path::encode(value));
+            let separator = if position == 0 { '?' } else { '&' };
+            let _ = write!(path, "{separator}{name}={}", path::encode(value));
         }
         self.lister.read(&List { resource, path, wanted }).await
     }

@@ -1,0 +1,8 @@
+//! Reads of a cluster that is a server in this process, with the faults that real ones have.
+
+mod faults;
+mod kubeconfigs;
+mod lists;
+mod support;
+mod targets;
+mod tls;
