@@ -3,7 +3,7 @@ use std::io::{self, Read};
 use memchr::{memchr, memchr3};
 
 /// An object larger than this is passed over and counted: etcd takes 1.5 MiB, kubectl's indentation makes 5 MiB of it.
-pub const LARGEST_OBJECT: usize = 16 << 20;
+pub(super) const LARGEST_OBJECT: usize = 16 << 20;
 /// Read at once; also what the buffer holds at least.
 const CHUNK: usize = 256 << 10;
 
@@ -122,7 +122,7 @@ impl<R: Read> Splitter<R> {
     }
 
     /// Hands every object to `sink`, to the end of the stream.
-    pub fn run(mut self, sink: &mut impl ObjectSink) -> io::Result<Ending> {
+    pub fn run(mut self, sink: &mut (impl ObjectSink + ?Sized)) -> io::Result<Ending> {
         let mut ending = Ending::Empty;
         let mut in_garbage = false;
         loop {
@@ -150,7 +150,7 @@ impl<R: Read> Splitter<R> {
     }
 
     /// One document, from its opening brace.
-    fn document(&mut self, sink: &mut impl ObjectSink) -> io::Result<Ending> {
+    fn document(&mut self, sink: &mut (impl ObjectSink + ?Sized)) -> io::Result<Ending> {
         self.oversize = false;
         self.item_column = 0;
         let begins = self.offset + self.at as u64;
@@ -186,7 +186,12 @@ impl<R: Read> Splitter<R> {
     }
 
     /// The members of a document, with `items` handed out one by one; ends behind the closing brace.
-    fn members(&mut self, sink: &mut impl ObjectSink, list: &mut ListHead, is_list: &mut bool) -> Result<(), Stop> {
+    fn members(
+        &mut self,
+        sink: &mut (impl ObjectSink + ?Sized),
+        list: &mut ListHead,
+        is_list: &mut bool,
+    ) -> Result<(), Stop> {
         self.at += 1;
         loop {
             if *is_list {
@@ -244,7 +249,7 @@ impl<R: Read> Splitter<R> {
     }
 
     /// The elements of `items`, from the opening bracket; ends behind the closing one.
-    fn items(&mut self, sink: &mut impl ObjectSink, list: &ListHead) -> Result<(), Stop> {
+    fn items(&mut self, sink: &mut (impl ObjectSink + ?Sized), list: &ListHead) -> Result<(), Stop> {
         self.at += 1;
         self.item_column = 0;
         let mut in_garbage = false;

@@ -9,6 +9,7 @@ mod gunzip;
 mod stream;
 mod utf16;
 mod walk;
+mod yaml;
 
 use std::io;
 

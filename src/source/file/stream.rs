@@ -7,7 +7,7 @@ use super::account::{Account, Refusal};
 use super::format::{self, Format, HEAD};
 use super::utf16::Utf16;
 use super::walk::{Input, STDIN, is_data};
-use super::{FileError, gunzip};
+use super::{FileError, gunzip, yaml};
 use crate::source::{Ending, Intake};
 
 /// Layers (archives, compression, UTF-16) around objects that are taken off.
@@ -82,7 +82,10 @@ impl Reading<'_> {
         self.depth += u32::from(is_layer);
         match format {
             Format::Json(_) => self.json(&mut stream, skipped as u64),
-            Format::Yaml(_) => self.json(&mut stream, skipped as u64),
+            Format::Yaml(_) => {
+                let ending = yaml::read(&mut stream, self.intake);
+                self.ended(ending, skipped as u64);
+            }
             Format::Gzip => self.any(&mut gunzip::in_place(stream)),
             Format::Tar => self.archive(&mut stream),
             Format::Utf16(order) => self.any(&mut Utf16::new(stream, order)),
