@@ -7,8 +7,8 @@ use serde_saphyr::options::NonFiniteFloatPolicy;
 
 use crate::source::splitter::LARGEST_OBJECT;
 
-/// Deeper nesting is not read; Kubernetes' own decoder stops at 10,000, and nothing the API knows comes near this.
-const DEEPEST: u32 = 100;
+/// Deeper nesting is not read: the parser recurses, with large frames, and a pod is twelve deep.
+const DEEPEST: u32 = 64;
 
 /// Writes the one YAML document `yaml` as JSON to `json`, whose capacity is used again.
 ///
@@ -244,12 +244,9 @@ mod tests {
     #[test]
     fn what_is_nested_too_deep_is_an_error_and_no_crash() {
         for depth in [200, 100_000] {
-            eprintln!("1 {depth}");
             assert!(json(&"[".repeat(depth)).is_err());
-            eprintln!("2 {depth}");
             assert!(json(&format!("{}1{}", "{a: ".repeat(depth), "}".repeat(depth))).is_err());
         }
-        eprintln!("3");
         let block: String = (0..2000).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
         assert!(json(&block).is_err());
     }
