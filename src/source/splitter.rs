@@ -42,7 +42,7 @@ pub trait ObjectSink {
         let _ = list;
     }
 
-    /// A list is over.
+    /// A list is over, be it by being torn.
     fn list_ends(&mut self, list: &ListHead) {
         let _ = list;
     }
@@ -220,12 +220,13 @@ impl<R: Read> Splitter<R> {
         let begins = self.offset + self.at as u64;
         let mut list = ListHead::default();
         let mut is_list = false;
-        match self.members(sink, &mut list, &mut is_list) {
-            Ok(()) if is_list => {
-                sink.list_ends(&list);
-                self.line_by_line = false;
-                return Ok(Ending::Whole);
-            }
+        let read = self.members(sink, &mut list, &mut is_list);
+        if is_list {
+            sink.list_ends(&list);
+            self.line_by_line = false;
+        }
+        match read {
+            Ok(()) if is_list => return Ok(Ending::Whole),
             Ok(()) => {
                 self.objects += 1;
                 let at = Position { object: self.objects, byte: begins };

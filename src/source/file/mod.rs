@@ -4,6 +4,7 @@
 //! where it is YAML → [`Intake`]. Nothing holds more than one object, however large the dump.
 
 mod account;
+mod ahead;
 mod format;
 mod gunzip;
 mod stream;
