@@ -1,13 +1,13 @@
 use super::{Advice, Kubectl};
-use crate::analysis::{Analysis, Failure, Grouped};
+use crate::analysis::{Analysis, Failure, Members};
 use crate::model::{Job, Pod};
 use crate::policy::Action;
-use crate::report::{Class, Evidence, SuggestionKind};
+use crate::report::{Class, Evidence, Group, SuggestionKind};
 
 /// What a group calls for, by its exemplar; `None` where nothing useful can be said.
-pub(super) fn advice_for(analysis: &Analysis, grouped: &Grouped, kubectl: &Kubectl) -> Option<Advice> {
-    let failure = &analysis.failures[grouped.exemplar];
-    let case = Case { grouped, failure, kubectl };
+pub(super) fn advice_for(analysis: &Analysis, group: &Group, members: &Members, kubectl: &Kubectl) -> Option<Advice> {
+    let failure = &analysis.failures[members.exemplar];
+    let case = Case { group, members, failure, kubectl };
     match failure.class {
         Class::Rule => case.rule(),
         Class::NoRule | Class::NoPolicy | Class::Unknown => Some(case.own_end()),
@@ -22,7 +22,8 @@ pub(super) fn advice_for(analysis: &Analysis, grouped: &Grouped, kubectl: &Kubec
 
 /// A group and the failure that stands for it.
 struct Case<'a> {
-    grouped: &'a Grouped,
+    group: &'a Group,
+    members: &'a Members,
     failure: &'a Failure<'a>,
     kubectl: &'a Kubectl,
 }
@@ -35,13 +36,13 @@ impl Case<'_> {
             why,
             commands: Vec::new(),
             evidence: self.evidence(),
-            workloads: self.grouped.group.workloads.clone(),
+            workloads: self.members.workloads.clone(),
         }
     }
 
     fn rule(&self) -> Option<Advice> {
         let (hit, job) = (self.failure.rule?, self.failure.job?);
-        if let Some(sidecar) = hit.sidecar {
+        if let Some(sidecar) = self.failure.sidecar_hit() {
             let instead = sidecar.instead.map(|(index, action)| (index, action.name()));
             return Some(self.sidecar(job, hit.index, instead));
         }
@@ -50,7 +51,7 @@ impl Case<'_> {
         }
         Some(match hit.action {
             Action::FailJob | Action::FailIndex if !self.failure.is_disrupted() => {
-                let asked = &self.grouped.group.rule.as_ref().map_or(String::new(), |rule| rule.requirement.clone());
+                let asked = &self.group.rule.as_ref().map_or(String::new(), |rule| rule.requirement.clone());
                 let why = format!("{asked} is a {} rule: the same input fails again, mend it first", hit.action);
                 let mut advice = self.advice(SuggestionKind::FixThenRestart, "Fix, then restart", why);
                 advice.commands = self.look();
@@ -69,7 +70,7 @@ impl Case<'_> {
 
     fn sidecar(&self, job: &Job, index: usize, instead: Option<(usize, &str)>) -> Advice {
         let container = self.failure.end.map_or("", |end| &*end.container);
-        let app = self.failure.rule.and_then(|hit| hit.sidecar?.app).map_or("app", |end| &*end.container);
+        let app = self.failure.sidecar_hit().and_then(|hit| hit.app).map_or("app", |end| &*end.container);
         let hidden =
             instead.map_or(String::new(), |(index, action)| format!(", which keeps rule {index} {action} from acting"));
         let why = format!(

@@ -22,7 +22,8 @@ struct Advice {
     why: String,
     commands: Vec<String>,
     evidence: Vec<Evidence>,
-    workloads: Vec<WorkloadRef>,
+    /// Indexes in [`Analysis::workloads`].
+    workloads: Vec<usize>,
 }
 
 /// Commands shown for one suggestion; the workloads may be many.
@@ -32,11 +33,11 @@ const MOST_EVIDENCE: usize = 6;
 
 /// The report with its suggestions: what must be mended first, what needs no hand last.
 pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> FailureReport {
-    let Reported { mut report, groups } = reported;
+    let Reported { mut report, members } = reported;
     let mut order: Vec<(SuggestionKind, usize, String)> = Vec::new();
     let mut merged: BTreeMap<(SuggestionKind, String), (Advice, Vec<usize>)> = BTreeMap::new();
-    for (position, grouped) in groups.iter().enumerate() {
-        let Some(advice) = judge::advice_for(analysis, grouped, kubectl) else { continue };
+    for (position, (group, members)) in report.groups.iter().zip(&members).enumerate() {
+        let Some(advice) = judge::advice_for(analysis, group, members, kubectl) else { continue };
         let key = (advice.kind, advice.why.clone());
         match merged.get_mut(&key) {
             None => {
@@ -58,21 +59,25 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
         for position in positions {
             report.groups[position].suggestions.push(id.clone());
         }
-        report.suggestions.push(suggestion(id, advice));
+        report.suggestions.push(suggestion(analysis, id, advice));
     }
     report
 }
 
-fn suggestion(id: String, advice: Advice) -> Suggestion {
+fn suggestion(analysis: &Analysis, id: String, advice: Advice) -> Suggestion {
     let Advice { kind, title, why, mut commands, mut evidence, mut workloads } = advice;
     let mut seen = std::collections::HashSet::new();
     commands.retain(|command| seen.insert(command.clone()));
     commands.truncate(MOST_COMMANDS);
     evidence.dedup();
     evidence.truncate(MOST_EVIDENCE);
-    workloads.sort();
+    let reference = |index: &usize| &analysis.workloads[*index].reference;
+    workloads.sort_by_key(reference);
     workloads.dedup();
-    let name = |workload: &WorkloadRef| format!("{}/{}", workload.kind.to_ascii_lowercase(), workload.name);
+    let name = |index: &usize| {
+        let WorkloadRef { kind, name, .. } = reference(index);
+        format!("{}/{name}", kind.to_ascii_lowercase())
+    };
     let subject = match &workloads[..] {
         [] => String::new(),
         [one] => name(one),

@@ -1,8 +1,6 @@
-use std::sync::Arc;
-
 use super::TornDownBy;
 use super::cause::blamed_end;
-use crate::model::{ContainerEnd, Job, Pod, Restart, Time, Waiting};
+use crate::model::{ContainerEnd, Job, Pod, Restart, Time, Waiting, Word};
 use crate::policy::Action;
 use crate::report::Class;
 
@@ -44,30 +42,21 @@ pub struct RuleHit<'s> {
     pub action: &'s Action,
     /// It asked for exit codes, not for conditions.
     pub by_exit_code: bool,
-    /// What matched is a sidecar.
-    pub sidecar: Option<SidecarHit<'s>>,
-}
-
-/// A rule without `containerName` that matched a sidecar, whose exit code says nothing about the app.
-#[derive(Clone, Copy, Debug)]
-pub struct SidecarHit<'s> {
-    /// How the app container ended.
-    pub app: Option<&'s ContainerEnd>,
-    /// The rule that would have matched without the sidecar.
-    pub instead: Option<(usize, &'s Action)>,
+    /// What matched is a sidecar, and the rule names no container.
+    pub sidecar: bool,
 }
 
 /// What is known of a failure whose pod is gone, or that had none.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
     /// The pod's name.
-    pub pod: Option<Arc<str>>,
+    pub pod: Option<Word>,
     /// The container and its exit code.
-    pub container: Option<(Arc<str>, i32)>,
+    pub container: Option<(Word, i32)>,
     /// The reason.
-    pub reason: Option<Arc<str>>,
+    pub reason: Option<Word>,
     /// The message.
-    pub message: Option<Arc<str>>,
+    pub message: Option<Word>,
     /// When it ended.
     pub at: Option<Time>,
     /// In words, what is known of the pods that are gone.

@@ -11,16 +11,18 @@ use crate::policy::{NameSource, compress_indexes, label, requirement};
 use crate::report::{Cause, Class, Group, GroupNode, GroupRule, WorkloadRef};
 use crate::request::GroupBy;
 
-/// A group with the failures it is made of.
-#[derive(Debug)]
-pub struct Grouped {
-    /// The group as it is reported.
-    pub group: Group,
-    /// Indexes of its failures in [`Analysis::failures`].
-    pub members: Vec<usize>,
+/// The failures that a group is made of.
+#[derive(Clone, Debug)]
+pub struct Members {
+    /// Indexes in [`Analysis::failures`].
+    pub failures: Vec<usize>,
     /// Index of the failure that stands for all.
     pub exemplar: usize,
+    /// Indexes in [`Analysis::workloads`].
+    pub workloads: Vec<usize>,
 }
+
+type Grouped = (Group, Members);
 
 /// What failures are grouped by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,13 +43,13 @@ pub(super) fn group(analysis: &Analysis, group_by: GroupBy) -> Vec<Grouped> {
         members.into_iter().map(|(key, members)| build(analysis, &key, members, group_by)).collect();
     groups.sort_by(|a, b| {
         let order = |g: &Grouped| {
-            let spent = g.group.gpu_seconds.unwrap_or(0.0).max(0.0);
+            let spent = g.0.gpu_seconds.unwrap_or(0.0).max(0.0);
             // Accelerator-seconds below one are noise of the clock; whole numbers order alike everywhere.
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative
             let spent = spent as u64;
-            (Reverse(spent), Reverse(g.group.last_at), Reverse(g.group.failures))
+            (Reverse(spent), Reverse(g.0.last_at), Reverse(g.0.failures))
         };
-        order(a).cmp(&order(b)).then_with(|| a.group.id.cmp(&b.group.id))
+        order(a).cmp(&order(b)).then_with(|| a.0.id.cmp(&b.0.id))
     });
     attribute_collateral(analysis, &mut groups);
     groups
@@ -119,9 +121,7 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy)
     let mut workloads: Vec<usize> = failures.iter().map(|failure| failure.workload).collect();
     workloads.sort_unstable();
     workloads.dedup();
-    let mut workloads: Vec<WorkloadRef> =
-        workloads.into_iter().map(|index| analysis.workloads[index].reference.clone()).collect();
-    workloads.sort();
+    workloads.sort_by_key(|index| &analysis.workloads[*index].reference);
     if shown.class == Class::Unknown && shown.job.is_none() {
         notes.push("their Jobs are not in the data: which rules hold for them is not known".to_owned());
     }
@@ -134,7 +134,7 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy)
         cause: Some(cause(&failures, shown)),
         counted: counted.map(|failure| u64::from(failure.count)).sum(),
         failures: count,
-        workloads,
+        workloads: workloads.iter().map(|index| analysis.workloads[*index].reference.clone()).collect(),
         indexes: (!indexes.is_empty()).then(|| compress_indexes(indexes)),
         nodes: nodes(analysis, &failures),
         first_at: times.iter().min().copied(),
@@ -146,7 +146,7 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy)
         notes,
     };
     let exemplar = members[exemplar];
-    Grouped { group, members, exemplar }
+    (group, Members { failures: members, exemplar, workloads })
 }
 
 /// The failure that stands for all: of the most frequent signature, with a pod to look at, the latest.
@@ -157,7 +157,7 @@ fn exemplar(failures: &[&Failure]) -> usize {
     }
     let rank = |failure: &Failure| {
         // A sidecar that hid a rule tells more than one that hid nothing.
-        let hides = failure.rule.and_then(|rule| rule.sidecar).is_some_and(|sidecar| sidecar.instead.is_some());
+        let hides = failure.sidecar_hit().is_some_and(|sidecar| sidecar.instead.is_some());
         (hides, frequency[&failure.signature()], failure.pod.is_some(), failure.at())
     };
     let best = failures.iter().enumerate().max_by(|(i, a), (j, b)| {
@@ -243,7 +243,7 @@ fn cause(failures: &[&Failure], shown: &Failure) -> Cause {
 
 /// What happened, in one line: the cause and the line of the message that tells most.
 fn what_happened(failure: &Failure) -> String {
-    if let Some(sidecar) = failure.rule.and_then(|rule| rule.sidecar) {
+    if let Some(sidecar) = failure.sidecar_hit() {
         let app = sidecar
             .app
             .map_or("the app has not ended".to_owned(), |app| format!("{} exited {}", app.container, app.exit_code));
@@ -301,8 +301,8 @@ fn cause_words(failure: &Failure) -> String {
 /// Job's own, else its first.
 fn attribute_collateral(analysis: &Analysis, groups: &mut [Grouped]) {
     let mut culprit: HashMap<*const Job, ((u8, Option<Time>), usize)> = HashMap::new();
-    for (group, grouped) in groups.iter().enumerate() {
-        for failure in grouped.members.iter().map(|index| &analysis.failures[*index]) {
+    for (group, (_, members)) in groups.iter().enumerate() {
+        for failure in members.failures.iter().map(|index| &analysis.failures[*index]) {
             let Some(job) = failure.job.filter(|_| failure.class != Class::Collateral) else { continue };
             let named = job.failing().and_then(|condition| crate::policy::parse_message(&condition.message));
             let is_named = named.is_some_and(|decision| Some(decision.pod) == failure.pod_name());
@@ -320,7 +320,7 @@ fn attribute_collateral(analysis: &Analysis, groups: &mut [Grouped]) {
     for failure in analysis.failures.iter().filter(|failure| failure.class == Class::Collateral) {
         let job = failure.job.map(std::ptr::from_ref);
         if let Some((_, group)) = job.and_then(|job| culprit.get(&job)) {
-            groups[*group].group.collateral += u64::from(failure.count);
+            groups[*group].0.collateral += u64::from(failure.count);
         }
     }
 }

@@ -1,10 +1,9 @@
 use std::collections::{BTreeMap, HashSet};
 
-use super::failure::{RuleHit, SidecarHit};
+use super::failure::RuleHit;
 use super::teardown::torn_down_by;
 use super::words::list_names;
 use super::{Failure, Told, TornDownBy};
-use crate::analysis::cause::app_end;
 use crate::model::{ContainerKind, Event, Job, Pod, PodCondition, Time};
 use crate::policy::{Decision, Endings, MatchedBy, RecordedRule, evaluate, parse_message, recorded_rule};
 use crate::report::Class;
@@ -156,13 +155,7 @@ impl<'s> JobFacts<'s> {
             MatchedBy::Condition(_) => None,
         };
         let asks_for_any = policy.rules[found.index].on_exit_codes.as_ref().is_some_and(|c| c.container_name.is_none());
-        let sidecar = end.filter(|end| end.kind == ContainerKind::Sidecar && asks_for_any).map(|_| {
-            let without: Vec<_> =
-                pod.init_ends.iter().filter(|end| end.kind != ContainerKind::Sidecar).cloned().collect();
-            let instead = evaluate(policy, Endings { init_containers: &without, ..all }, per_index)
-                .map(|found| (found.index, &policy.rules[found.index].action));
-            SidecarHit { app: app_end(pod), instead }
-        });
+        let sidecar = asks_for_any && end.is_some_and(|end| end.kind == ContainerKind::Sidecar);
         Some((RuleHit { index: found.index, action: found.action, by_exit_code: end.is_some(), sidecar }, end))
     }
 
@@ -264,7 +257,7 @@ impl<'s> JobFacts<'s> {
         let rule = named.and_then(|_| self.recorded.as_ref()).and_then(|recorded| {
             let action = &job.policy.as_deref()?.rules.get(recorded.index)?.action;
             let by_exit_code = self.decision.as_ref().is_some_and(|decision| decision.container.is_some());
-            Some(RuleHit { index: recorded.index, action, by_exit_code, sidecar: None })
+            Some(RuleHit { index: recorded.index, action, by_exit_code, sidecar: false })
         });
         Failure {
             rule,

@@ -7,12 +7,14 @@ mod job;
 mod orphan;
 mod owner;
 mod report;
+mod sidecar;
 mod teardown;
 mod words;
 mod workload;
 
-pub use failure::{Failure, RuleHit, SidecarHit, Told};
-pub use group::Grouped;
+pub use failure::{Failure, RuleHit, Told};
+pub use group::Members;
 pub use report::{Reported, failure_line, report};
+pub use sidecar::SidecarHit;
 pub use teardown::TornDownBy;
 pub use workload::{Analysis, Options, Workload, analyse};

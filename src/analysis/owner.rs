@@ -1,7 +1,6 @@
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use crate::model::{Job, Owner, Pod, Uid, Wrapper, WrapperKind};
+use crate::model::{Job, Owner, Pod, Uid, Word, Wrapper, WrapperKind};
 use crate::report::WorkloadRef;
 
 /// Finds the workload that a Job or a pod belongs to.
@@ -35,7 +34,7 @@ impl<'s> Owners<'s> {
     /// Names of a Job's rules by the annotation of the Job, its template, or its `CronJob` or `JobSet`.
     pub(super) fn rule_names(&self, job: &'s Job) -> Option<&'s str> {
         let own = job.rule_names.as_ref();
-        own.or_else(|| self.wrapper(job)?.rule_names.as_ref()).map(|names: &'s Arc<str>| &**names)
+        own.or_else(|| self.wrapper(job)?.rule_names.as_ref()).map(|names: &'s Word| &**names)
     }
 }
 

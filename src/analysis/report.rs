@@ -1,4 +1,4 @@
-use super::group::{Grouped, group, workload_name};
+use super::group::{Members, group, workload_name};
 use super::{Analysis, Failure, Options, Workload};
 use crate::model::Time;
 use crate::policy::{label, parse_message};
@@ -9,18 +9,18 @@ use crate::report::{
 use crate::request::GroupBy;
 use crate::source::{Source, SourceState};
 
-/// A report without its suggestions, and the groups with their failures, from which they are made.
+/// A report without its suggestions, and what its groups are made of, from which they follow.
 #[derive(Debug)]
 pub struct Reported {
     /// The report.
     pub report: FailureReport,
-    /// Its groups with their failures, in the report's order.
-    pub groups: Vec<Grouped>,
+    /// The failures of its groups, in the groups' order.
+    pub members: Vec<Members>,
 }
 
 /// The report of an analysis; suggestions are still to be added.
 pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: ReportScope) -> Reported {
-    let groups = group(analysis, group_by);
+    let (groups, members): (Vec<_>, Vec<_>) = group(analysis, group_by).into_iter().unzip();
     let mut workloads: Vec<WorkloadReport> = workloads(analysis);
     workloads.sort_by(|a, b| a.workload.cmp(&b.workload));
     let mut notes: Vec<String> = workloads.iter().flat_map(|workload| workload.notes.iter().cloned()).collect();
@@ -46,12 +46,12 @@ pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: 
             completed_workloads: analysis.completed.0,
             completed_failures: analysis.completed.1,
         },
-        groups: groups.iter().map(|grouped| grouped.group.clone()).collect(),
+        groups,
         workloads,
         suggestions: Vec::new(),
         notes,
     };
-    Reported { report, groups }
+    Reported { report, members }
 }
 
 /// One failure as `-o jsonl` prints it.
@@ -86,7 +86,7 @@ pub fn failure_line(analysis: &Analysis, failure: &Failure) -> FailureLine {
         counted: failure.counted,
         count: failure.count,
         gpu_seconds: failure.gpu_seconds(),
-        sidecar: failure.rule.is_some_and(|rule| rule.sidecar.is_some()),
+        sidecar: failure.rule.is_some_and(|rule| rule.sidecar),
         torn_down_by: text(failure.torn_down.map(super::TornDownBy::name)),
     }
 }

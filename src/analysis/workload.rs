@@ -4,7 +4,7 @@ use super::Failure;
 use super::job::JobFacts;
 use super::orphan::judge_orphan;
 use super::owner::{Owners, missing_job};
-use crate::model::{Event, Job, Pod, Time, Uid};
+use crate::model::{Event, Job, Pod, Time, Uid, Word};
 use crate::report::{Class, WorkloadRef, WorkloadState};
 use crate::request::{Target, TargetKind};
 use crate::source::{Selector, Snapshot};
@@ -186,7 +186,7 @@ impl<'s, 'o> Analyst<'s, 'o> {
     fn is_wanted(&self, job: &'s Job) -> bool {
         let wrapper = self.owners.wrapper(job);
         let labels = |labels: &'s BTreeMap<_, _>| {
-            self.options.selector.matches(|key| labels.get(key).map(|value: &std::sync::Arc<str>| &**value))
+            self.options.selector.matches(|key| labels.get(key).map(|value: &Word| &**value))
         };
         let selected = labels(&job.labels) || wrapper.is_some_and(|wrapper| labels(&wrapper.labels));
         let named = |target: &Target| match target.kind {

@@ -1,9 +1,7 @@
-use std::sync::Arc;
-
 use serde::Deserialize;
 
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Text, Time, Uid, or_default};
+use super::{Interner, MetaView, Text, Time, Uid, Word, or_default};
 
 /// An Event as it is read, in the shape of the core group or of `events.k8s.io`.
 #[derive(Debug, Default, Deserialize)]
@@ -58,17 +56,17 @@ struct SeriesView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Kind of the object it is about.
-    pub kind: Arc<str>,
+    pub kind: Word,
     /// Namespace of that object.
-    pub namespace: Arc<str>,
+    pub namespace: Word,
     /// Name of that object.
-    pub name: Arc<str>,
+    pub name: Word,
     /// Uid of that object: a restarted `JobSet`'s Jobs have the same names and other uids.
     pub uid: Option<Uid>,
     /// `SuccessfulDelete`, `FailedCreate`, `BackoffLimitExceeded`, …
-    pub reason: Arc<str>,
+    pub reason: Word,
     /// The text.
-    pub message: Arc<str>,
+    pub message: Word,
     /// When it happened first.
     pub first: Option<Time>,
     /// When it happened last.

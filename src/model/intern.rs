@@ -1,29 +1,29 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Owner, PodCondition};
+use super::{Owner, PodCondition, Word};
 
 /// Keeps one copy of each text: a hundred thousand pods share a few thousand nodes, reasons and messages.
 #[derive(Debug, Default)]
 pub struct Interner {
-    texts: HashSet<Arc<str>>,
+    texts: HashSet<Word>,
     conditions: HashSet<Arc<[PodCondition]>>,
     owners: HashSet<Arc<Owner>>,
 }
 
 impl Interner {
     /// The one copy of `text`.
-    pub fn intern(&mut self, text: &str) -> Arc<str> {
+    pub fn intern(&mut self, text: &str) -> Word {
         if let Some(known) = self.texts.get(text) {
-            return Arc::clone(known);
+            return known.clone();
         }
-        let new: Arc<str> = text.into();
-        self.texts.insert(Arc::clone(&new));
+        let new: Word = text.into();
+        self.texts.insert(new.clone());
         new
     }
 
     /// The one copy of `text`, or `None` where it is empty.
-    pub fn intern_some(&mut self, text: &str) -> Option<Arc<str>> {
+    pub fn intern_some(&mut self, text: &str) -> Option<Word> {
         (!text.is_empty()).then(|| self.intern(text))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Owner, Text, Time, Uid, or_default};
+use super::{Interner, MetaView, Owner, Text, Time, Uid, Word, or_default};
 use crate::policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
 
 /// A `batch/v1` Job as it is read.
@@ -142,11 +142,11 @@ struct ConditionView<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobCondition {
     /// `FailureTarget`, `Failed`, `SuccessCriteriaMet`, `Complete`, `Suspended`, …
-    pub type_: Arc<str>,
+    pub type_: Word,
     /// `PodFailurePolicy`, `BackoffLimitExceeded`, …
-    pub reason: Arc<str>,
+    pub reason: Word,
     /// The controller's message.
-    pub message: Arc<str>,
+    pub message: Word,
     /// When it became true.
     pub at: Option<Time>,
 }
@@ -157,13 +157,13 @@ pub struct Job {
     /// `metadata.uid`.
     pub uid: Option<Uid>,
     /// `metadata.namespace`.
-    pub namespace: Arc<str>,
+    pub namespace: Word,
     /// `metadata.name`.
-    pub name: Arc<str>,
+    pub name: Word,
     /// `metadata.labels`.
-    pub labels: BTreeMap<Arc<str>, Arc<str>>,
+    pub labels: BTreeMap<Word, Word>,
     /// Rule names by index, from the annotation `kubectl-sigapps/rule-names` of the Job or of its template.
-    pub rule_names: Option<Arc<str>>,
+    pub rule_names: Option<Word>,
     /// The controlling owner: a CronJob, a JobSet, or something else.
     pub owner: Option<Owner>,
     /// `metadata.creationTimestamp`.
@@ -181,7 +181,7 @@ pub struct Job {
     /// `spec.backoffLimitPerIndex`.
     pub backoff_limit_per_index: Option<u32>,
     /// `spec.managedBy`, where it is not the built-in controller.
-    pub managed_by: Option<Arc<str>>,
+    pub managed_by: Option<Word>,
     /// Whether `spec.podReplacementPolicy` is `Failed`.
     pub replaces_only_failed: bool,
     /// `spec.suspend`.

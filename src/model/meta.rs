@@ -1,10 +1,9 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::time::MaybeTime;
-use super::{Interner, Text, Time, Uid, or_default};
+use super::{Interner, Text, Time, Uid, Word, or_default};
 
 /// `metadata` of any object.
 #[derive(Debug, Default, Deserialize)]
@@ -64,11 +63,11 @@ pub struct OwnerView<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {
     /// API group without the version, empty for the core group.
-    pub group: Arc<str>,
+    pub group: Word,
     /// `Job`, `CronJob`, `JobSet`, …
-    pub kind: Arc<str>,
+    pub kind: Word,
     /// The owner's name, in the same namespace.
-    pub name: Arc<str>,
+    pub name: Word,
     /// The owner's uid, where it was told.
     pub uid: Option<Uid>,
 }
@@ -118,7 +117,7 @@ impl MetaView<'_> {
         })
     }
 
-    pub(super) fn labels(&self, interner: &mut Interner) -> BTreeMap<Arc<str>, Arc<str>> {
+    pub(super) fn labels(&self, interner: &mut Interner) -> BTreeMap<Word, Word> {
         self.labels.iter().map(|(key, value)| (interner.intern(key), interner.intern(value))).collect()
     }
 

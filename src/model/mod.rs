@@ -14,6 +14,7 @@ mod quantity;
 mod text;
 mod time;
 mod uid;
+mod word;
 mod wrapper;
 
 pub use event::{Event, EventView};
@@ -26,4 +27,5 @@ pub use quantity::Quantity;
 pub use text::{Text, or_default};
 pub use time::Time;
 pub use uid::Uid;
+pub use word::Word;
 pub use wrapper::{Wrapper, WrapperKind, WrapperView};

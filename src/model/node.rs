@@ -1,9 +1,7 @@
-use std::sync::Arc;
-
 use serde::Deserialize;
 
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Text, Time, or_default};
+use super::{Interner, MetaView, Text, Time, Word, or_default};
 
 /// A node as it is read.
 #[derive(Debug, Default, Deserialize)]
@@ -37,7 +35,7 @@ struct ConditionView<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// `metadata.name`.
-    pub name: Arc<str>,
+    pub name: Word,
     /// Whether the condition `Ready` is `True`; `None` where the node has no such condition or its status is `Unknown`.
     pub ready: Option<bool>,
 }

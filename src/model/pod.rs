@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Owner, Quantity, Text, Time, Uid, or_default};
+use super::{Interner, MetaView, Owner, Quantity, Text, Time, Uid, Word, or_default};
 
 /// A pod as it is read.
 #[derive(Debug, Default, Deserialize)]
@@ -159,7 +159,7 @@ pub enum ContainerKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContainerEnd {
     /// The container's name.
-    pub container: Arc<str>,
+    pub container: Word,
     /// App, init or sidecar.
     pub kind: ContainerKind,
     /// Exit code; negative ones occur on Windows.
@@ -167,9 +167,9 @@ pub struct ContainerEnd {
     /// Signal number, where the runtime tells one (0 elsewhere; they hardly ever do).
     pub signal: i32,
     /// `Error`, `OOMKilled`, `ContainerStatusUnknown`, …
-    pub reason: Option<Arc<str>>,
+    pub reason: Option<Word>,
     /// The termination message, as the container left it.
-    pub message: Option<Arc<str>>,
+    pub message: Option<Word>,
     /// When the container started.
     pub started_at: Option<Time>,
     /// When the container ended.
@@ -191,18 +191,18 @@ pub struct Memory {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PodCondition {
     /// The condition's type.
-    pub type_: Arc<str>,
+    pub type_: Word,
     /// `True`, `False` or `Unknown`.
-    pub status: Arc<str>,
+    pub status: Word,
 }
 
 /// The condition `DisruptionTarget` with status `True`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disruption {
     /// `EvictionByEvictionAPI`, `PreemptionByScheduler`, …
-    pub reason: Option<Arc<str>>,
+    pub reason: Option<Word>,
     /// The setter's message.
-    pub message: Option<Arc<str>>,
+    pub message: Option<Word>,
     /// When it was set.
     pub at: Option<Time>,
 }
@@ -211,13 +211,13 @@ pub struct Disruption {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The container; `None` where the pod waits for a node.
-    pub container: Option<Arc<str>>,
+    pub container: Option<Word>,
     /// The container's image.
-    pub image: Option<Arc<str>>,
+    pub image: Option<Word>,
     /// `ImagePullBackOff`, `ContainerCreating`, `Unschedulable`, `SchedulingGated`, …
-    pub reason: Arc<str>,
+    pub reason: Word,
     /// The kubelet's or the scheduler's message.
-    pub message: Option<Arc<str>>,
+    pub message: Option<Word>,
     /// Since when, as far as it is told.
     pub since: Option<Time>,
 }
@@ -239,7 +239,7 @@ pub struct Pod {
     /// `metadata.uid`.
     pub uid: Option<Uid>,
     /// `metadata.namespace`.
-    pub namespace: Arc<str>,
+    pub namespace: Word,
     /// `metadata.name`.
     pub name: Box<str>,
     /// The controlling owner.
@@ -247,13 +247,13 @@ pub struct Pod {
     /// Whether the labels match the selector asked for.
     pub selected: bool,
     /// The node the pod is, or was, bound to.
-    pub node: Option<Arc<str>>,
+    pub node: Option<Word>,
     /// `status.phase`.
     pub phase: Phase,
     /// `status.reason`: `Evicted`, `UnexpectedAdmissionError`, …
-    pub reason: Option<Arc<str>>,
+    pub reason: Option<Word>,
     /// `status.message`.
-    pub message: Option<Arc<str>>,
+    pub message: Option<Word>,
     /// `metadata.creationTimestamp`.
     pub created: Option<Time>,
     /// `status.startTime`, when the kubelet took it on.

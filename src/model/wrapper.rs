@@ -1,9 +1,8 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Interner, MetaView, Time, Uid, or_default};
+use super::{Interner, MetaView, Time, Uid, Word, or_default};
 
 /// A workload that makes Jobs, as it is read: its name stands for them, its labels and annotations hold for them.
 #[derive(Debug, Default, Deserialize)]
@@ -48,13 +47,13 @@ pub struct Wrapper {
     /// `metadata.uid`.
     pub uid: Option<Uid>,
     /// `metadata.namespace`.
-    pub namespace: Arc<str>,
+    pub namespace: Word,
     /// `metadata.name`.
-    pub name: Arc<str>,
+    pub name: Word,
     /// `metadata.labels`.
-    pub labels: BTreeMap<Arc<str>, Arc<str>>,
+    pub labels: BTreeMap<Word, Word>,
     /// The annotation `kubectl-sigapps/rule-names`.
-    pub rule_names: Option<Arc<str>>,
+    pub rule_names: Option<Word>,
 }
 
 impl<'a> WrapperView<'a> {

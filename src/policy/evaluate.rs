@@ -1,7 +1,6 @@
 use std::fmt;
-use std::sync::Arc;
 
-use crate::model::{ContainerEnd, Interner, PodCondition};
+use crate::model::{ContainerEnd, Interner, PodCondition, Word};
 
 /// A Job's `spec.podFailurePolicy`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +14,7 @@ pub struct PodFailurePolicy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// `name` of KEP-4443; absent on clusters without it.
-    pub name: Option<Arc<str>>,
+    pub name: Option<Word>,
     /// What the controller does.
     pub action: Action,
     /// `onExitCodes`.
@@ -36,7 +35,7 @@ pub enum Action {
     /// The failure counts towards `backoffLimit`, as it would without a rule.
     Count,
     /// An action newer than this tool: the rule is skipped, as the API asks of clients.
-    Unknown(Arc<str>),
+    Unknown(Word),
 }
 
 impl Action {
@@ -78,7 +77,7 @@ impl fmt::Display for Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExitCodes {
     /// The container asked for; `None` for any, init containers and sidecars included.
-    pub container_name: Option<Arc<str>>,
+    pub container_name: Option<Word>,
     /// How the values are compared.
     pub operator: Operator,
     /// The exit codes.
@@ -93,7 +92,7 @@ pub enum Operator {
     /// The exit code is none of the values.
     NotIn,
     /// An operator newer than this tool: never satisfied.
-    Unknown(Arc<str>),
+    Unknown(Word),
 }
 
 impl Operator {
@@ -111,9 +110,9 @@ impl Operator {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionPattern {
     /// The condition's type.
-    pub type_: Arc<str>,
+    pub type_: Word,
     /// The status asked for; `True` unless the rule says otherwise.
-    pub status: Arc<str>,
+    pub status: Word,
 }
 
 /// What of a pod's status a policy looks at.

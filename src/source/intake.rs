@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::Deserialize;
@@ -337,24 +338,23 @@ impl Intake {
             return None;
         }
         self.newest = self.newest.max(newest);
+        // The uid would do, were it not for dumps made anonymous, in which all have the same.
         let mut hasher = DefaultHasher::new();
-        match metadata.uid() {
-            Some(uid) => uid.hash(&mut hasher),
-            None => (kind as u8, metadata.namespace(), metadata.name()).hash(&mut hasher),
-        }
+        (kind as u8, metadata.namespace(), metadata.name(), metadata.uid()).hash(&mut hasher);
         let key = hasher.finish();
         let this = Seen { version: metadata.version(), stage, kept: NOT_KEPT };
         match self.seen.get_mut(&key) {
             None => {
                 self.tallies.entry(kind.resource()).or_default().objects += 1;
                 self.seen.insert(key, this);
-                Some(Slot { key, index: None })
+                Some(Slot { key, index: None, is_tie: false })
             }
-            Some(before) if (this.version, this.stage) <= (before.version, before.stage) => None,
+            Some(before) if (this.version, this.stage) < (before.version, before.stage) => None,
             Some(before) => {
                 let index = (before.kept != NOT_KEPT).then_some(before.kept as usize);
+                let is_tie = (this.version, this.stage) == (before.version, before.stage);
                 *before = Seen { kept: before.kept, ..this };
-                Some(Slot { key, index })
+                Some(Slot { key, index, is_tie })
             }
         }
     }
@@ -363,8 +363,10 @@ impl Intake {
 /// Where an admitted object goes.
 struct Slot {
     key: u64,
-    /// The place of its older reading.
+    /// The place of its other reading.
     index: Option<usize>,
+    /// Nothing tells which of the two readings is the newer one.
+    is_tie: bool,
 }
 
 /// What is left of a list. Collected in place: a second list would be the largest thing in memory.
@@ -373,9 +375,18 @@ fn kept<T>(list: Vec<Option<T>>) -> Vec<T> {
     list.into_iter().filter_map(|object| object).collect()
 }
 
-fn place<T>(list: &mut Vec<Option<T>>, seen: &mut HashMap<u64, Seen>, slot: Slot, object: Option<T>) {
+fn place<T: Debug + PartialEq>(
+    list: &mut Vec<Option<T>>,
+    seen: &mut HashMap<u64, Seen>,
+    slot: Slot,
+    object: Option<T>,
+) {
     match (slot.index, object) {
-        (Some(index), object) => list[index] = object,
+        (Some(index), object) => {
+            if !slot.is_tie || is_preferred(object.as_ref(), list[index].as_ref()) {
+                list[index] = object;
+            }
+        }
         (None, Some(object)) => {
             if let (Some(seen), Ok(index)) = (seen.get_mut(&slot.key), u32::try_from(list.len())) {
                 seen.kept = index;
@@ -383,6 +394,16 @@ fn place<T>(list: &mut Vec<Option<T>>, seen: &mut HashMap<u64, Seen>, slot: Slot
             list.push(Some(object));
         }
         (None, None) => {}
+    }
+}
+
+/// Of two readings of which neither is the newer one, one has to be taken, and the same whichever was read first: one
+/// that tells of a failure, else by their text.
+fn is_preferred<T: Debug + PartialEq>(this: Option<&T>, before: Option<&T>) -> bool {
+    match (this, before) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(this), Some(before)) => this != before && format!("{this:?}") > format!("{before:?}"),
     }
 }
 

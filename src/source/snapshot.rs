@@ -109,11 +109,15 @@ impl Snapshot {
             (a.kind, &a.namespace, &a.name, &a.uid).cmp(&(b.kind, &b.namespace, &b.name, &b.uid))
         });
         self.events.sort_unstable_by(|a, b| {
-            let key =
-                |e: &Event| (e.first, e.last, e.namespace.clone(), e.name.clone(), e.reason.clone(), e.message.clone());
-            key(a).cmp(&key(b))
+            let when = |event: &Event| (event.first, event.last, event.count);
+            let what =
+                |event: &Event| (event.kind.clone(), event.namespace.clone(), event.name.clone(), event.uid.clone());
+            when(a)
+                .cmp(&when(b))
+                .then_with(|| what(a).cmp(&what(b)))
+                .then_with(|| (&a.reason, &a.message).cmp(&(&b.reason, &b.message)))
         });
-        self.nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        self.nodes.sort_unstable_by(|a, b| (&a.name, a.ready).cmp(&(&b.name, b.ready)));
     }
 
     /// The number of objects read of a resource.

@@ -42,8 +42,7 @@ fn counted_failures_of_the_world_are_the_jobs_status_failed() {
     }
     let bytes = std::fs::read(fixture("world.json.gz")).unwrap();
     let dump: Value = serde_json::from_reader(flate2::read::GzDecoder::new(&bytes[..])).unwrap();
-    let jobs: Vec<&Value> =
-        dump["items"].as_array().unwrap().iter().filter(|item| item["kind"] == "Job").collect();
+    let jobs: Vec<&Value> = dump["items"].as_array().unwrap().iter().filter(|item| item["kind"] == "Job").collect();
     assert_eq!(jobs.len(), 37);
     for job in jobs {
         let name = |field: &str| job["metadata"][field].as_str().unwrap().to_owned();

@@ -67,12 +67,14 @@ fn an_annotation_names_rules_on_todays_clusters() {
 /// One cluster, one rule: named by the field in one Job, by the annotation in another, it is one group.
 #[test]
 fn equal_labels_are_one_group_wherever_they_come_from() {
-    let rules = json!([{"name": "ConfigError", "action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]);
+    let rules =
+        json!([{"name": "ConfigError", "action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]);
     let by_field = job("by-field", json!({"podFailurePolicy": {"rules": rules}}), json!({"failed": 1}));
     let rules = json!([{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [43]}}]);
     let mut by_annotation = job("by-annotation", json!({"podFailurePolicy": {"rules": rules}}), json!({"failed": 1}));
     by_annotation["metadata"]["annotations"] = json!({"kubectl-sigapps/rule-names": "ConfigError"});
-    let objects = json!([by_field, by_annotation, failed_pod("a", "by-field", 42), failed_pod("b", "by-annotation", 43)]);
+    let objects =
+        json!([by_field, by_annotation, failed_pod("a", "by-field", 42), failed_pod("b", "by-annotation", 43)]);
     let story = story_of_objects(&objects, &View::default());
     let group = story.group("rule");
     assert_eq!(group["failures"], 2);

@@ -67,7 +67,8 @@ fn a_job_of_the_same_name_and_another_uid_is_another_job() {
 fn a_job_managed_by_another_controller_is_read_and_not_recomputed() {
     let rules = json!([{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}]);
     let spec = json!({"managedBy": "kueue.x-k8s.io/multikueue", "podFailurePolicy": {"rules": rules}});
-    let managed = job("far", spec, json!({"failed": 3, "conditions": failing("BackoffLimitExceeded", "2026-11-30T09:02:00Z")}));
+    let managed =
+        job("far", spec, json!({"failed": 3, "conditions": failing("BackoffLimitExceeded", "2026-11-30T09:02:00Z")}));
     let story = story_of_objects(&json!([managed, failed_pod("p", "far", 1)]), &View::default());
     assert_eq!(story.classes(), classes(&[("lost", 2), ("unknown", 1)]));
     assert!(story.report["notes"][0].as_str().unwrap().contains("managed by kueue.x-k8s.io/multikueue"));
@@ -96,7 +97,11 @@ fn a_job_that_cannot_create_pods_fails_by_itself() {
 
 #[test]
 fn a_job_with_retries_left_is_waited_for() {
-    let objects = json!([job("j", json!({"backoffLimit": 6}), json!({"failed": 2, "active": 1})), failed_pod("p", "j", 1), failed_pod("q", "j", 1)]);
+    let objects = json!([
+        job("j", json!({"backoffLimit": 6}), json!({"failed": 2, "active": 1})),
+        failed_pod("p", "j", 1),
+        failed_pod("q", "j", 1)
+    ]);
     let story = story_of_objects(&objects, &View::default());
     assert!(story.suggestion("wait")["why"].as_str().unwrap().contains("retries left: 4 of 6"));
     assert_eq!(story.workload()["state"], "running");
@@ -109,21 +114,33 @@ fn kill_by_137_is_oom_only_where_the_reason_says_so() {
     out_of_memory["status"]["containerStatuses"][0]["state"]["terminated"]["reason"] = "OOMKilled".into();
     let objects = json!([job("j", json!({}), json!({"failed": 2})), killed, out_of_memory]);
     let story = story_of_objects(&objects, &View::default());
-    let texts: std::collections::BTreeSet<_> =
-        story.report["groups"].as_array().unwrap().iter().map(|g| g["cause"]["text"].as_str().unwrap().to_owned()).collect();
+    let texts: std::collections::BTreeSet<_> = story.report["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|g| g["cause"]["text"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(texts.into_iter().collect::<Vec<_>>(), ["OOMKilled (main)", "exit 137 SIGKILL, sender unknown (main)"]);
 }
 
 #[test]
 fn a_nodes_fast_clock_does_not_turn_a_failure_into_collateral() {
-    let failed = job("j", json!({"backoffLimit": 0}), json!({"failed": 1, "conditions": failing("BackoffLimitExceeded", "2026-11-30T09:00:57Z")}));
+    let failed = job(
+        "j",
+        json!({"backoffLimit": 0}),
+        json!({"failed": 1, "conditions": failing("BackoffLimitExceeded", "2026-11-30T09:00:57Z")}),
+    );
     let story = story_of_objects(&json!([failed, failed_pod("p", "j", 1)]), &View::default());
     assert_eq!(story.classes(), classes(&[("noPolicy", 1)]), "it ended 3 s after the decision, by its own clock");
 }
 
 #[test]
 fn a_pod_killed_after_the_decision_is_collateral_even_where_the_dump_lost_its_deletion() {
-    let failed = job("j", json!({"backoffLimit": 0}), json!({"failed": 2, "conditions": failing("BackoffLimitExceeded", "2026-11-30T09:00:30Z")}));
+    let failed = job(
+        "j",
+        json!({"backoffLimit": 0}),
+        json!({"failed": 2, "conditions": failing("BackoffLimitExceeded", "2026-11-30T09:00:30Z")}),
+    );
     let mut first = failed_pod("p", "j", 1);
     first["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"] = "2026-11-30T09:00:29Z".into();
     let story = story_of_objects(&json!([failed, first, failed_pod("q", "j", 143)]), &View::default());
@@ -138,7 +155,11 @@ fn an_eviction_before_the_decision_is_a_cause_of_its_own() {
     evicted["metadata"]["deletionGracePeriodSeconds"] = 30.into();
     evicted["status"]["conditions"] = json!([{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting", "lastTransitionTime": "2026-11-30T09:00:59Z"}]);
-    let failed = job("j", json!({"backoffLimit": 0}), json!({"failed": 1, "conditions": failing("BackoffLimitExceeded", "2026-11-30T09:01:00Z")}));
+    let failed = job(
+        "j",
+        json!({"backoffLimit": 0}),
+        json!({"failed": 1, "conditions": failing("BackoffLimitExceeded", "2026-11-30T09:01:00Z")}),
+    );
     let story = story_of_objects(&json!([failed, evicted]), &View::default());
     assert_eq!(story.classes(), classes(&[("noPolicy", 1)]));
     assert_eq!(story.lines[0]["reason"], "EvictionByEvictionAPI");
@@ -163,8 +184,7 @@ fn a_selector_takes_a_job_by_its_own_labels_or_those_of_its_owner() {
     let mut labelled = job("a", json!({}), json!({"failed": 1}));
     labelled["metadata"]["labels"] = json!({"team": "x"});
     let mut owned = job("b", json!({}), json!({"failed": 1}));
-    owned["metadata"]["ownerReferences"] =
-        json!([{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set", "uid": "s", "controller": true}]);
+    owned["metadata"]["ownerReferences"] = json!([{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set", "uid": "s", "controller": true}]);
     let set = json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
         "metadata": {"name": "set", "namespace": "ns", "uid": "s", "labels": {"team": "x"}}});
     let other = job("c", json!({}), json!({"failed": 1}));
@@ -177,7 +197,8 @@ fn a_selector_takes_a_job_by_its_own_labels_or_those_of_its_owner() {
 
 #[test]
 fn jobs_of_other_groups_are_not_kubernetes_jobs() {
-    let volcano = json!({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "v", "uid": "v"}});
+    let volcano =
+        json!({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "v", "uid": "v"}});
     let mut pod = failed_pod("p", "v", 1);
     pod["metadata"]["ownerReferences"][0]["apiVersion"] = "batch.volcano.sh/v1alpha1".into();
     let story = story_of_objects(&json!([volcano, pod]), &View::default());
@@ -191,7 +212,10 @@ fn failures_can_be_grouped_by_other_things_than_the_rule() {
     let keys = |group_by| {
         let story = story_of_objects(&objects, &View { group_by, ..View::default() });
         let groups = story.report["groups"].as_array().unwrap().clone();
-        groups.iter().map(|group| (group["key"].as_str().unwrap().to_owned(), group["failures"].as_u64().unwrap())).collect::<Vec<_>>()
+        groups
+            .iter()
+            .map(|group| (group["key"].as_str().unwrap().to_owned(), group["failures"].as_u64().unwrap()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(keys(GroupBy::Node), [("node-1".to_owned(), 2)]);
     assert_eq!(keys(GroupBy::Workload), [("ns/job/j".to_owned(), 2)]);

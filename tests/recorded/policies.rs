@@ -46,9 +46,12 @@ fn with_sidecar_is_the_sidecar_trap() {
     let edit = story.suggestion("editPolicy");
     assert!(edit["why"].as_str().unwrap().contains("give rule 0 containerName: app"), "{edit}");
     assert!(
-        edit["evidence"].as_array().unwrap().iter().any(|e| e["path"]
-            == "spec.podFailurePolicy.rules[0].onExitCodes.containerName"
-            && e["object"] == "job/data/with-sidecar"),
+        edit["evidence"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|e| e["path"] == "spec.podFailurePolicy.rules[0].onExitCodes.containerName"
+                && e["object"] == "job/data/with-sidecar"),
         "{edit}"
     );
 }
@@ -63,7 +66,9 @@ fn etl_nightly_is_counted_to_its_limit() {
     assert_eq!(story.group("rule")["rule"]["action"], "Count");
     assert_eq!(story.workload()["actedOn"]["reason"], "BackoffLimitExceeded");
     assert_eq!(story.workload()["backoffLimit"], 3);
-    assert!(story.suggestion("inspect")["commands"][0].as_str().unwrap().starts_with("kubectl logs -n data etl-nightly-"));
+    assert!(
+        story.suggestion("inspect")["commands"][0].as_str().unwrap().starts_with("kubectl logs -n data etl-nightly-")
+    );
 }
 
 /// The kubelet refuses the pods before a container runs: `FailJob NotIn [0]` cannot match them.
@@ -111,7 +116,11 @@ fn race_matches_two_rules_and_the_controller_names_one() {
     assert_eq!(story.classes(), classes(&[("rule", 4)]));
     let groups = story.report["groups"].as_array().unwrap();
     let labels: Vec<_> = groups.iter().map(|group| (&group["rule"]["label"], &group["indexes"])).collect();
-    assert_eq!(labels, [(&"exit 42".into(), &"0,3".into()), (&"exit 1".into(), &"1,2".into())] as [(&serde_json::Value, &serde_json::Value); 2]);
+    assert_eq!(
+        labels,
+        [(&"exit 42".into(), &"0,3".into()), (&"exit 1".into(), &"1,2".into())]
+            as [(&serde_json::Value, &serde_json::Value); 2]
+    );
     assert_eq!(story.workload()["actedOn"]["ruleIndex"], 1);
     assert_eq!(story.workload()["actedOn"]["pod"], "race-0-7p5pc");
 }

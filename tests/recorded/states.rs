@@ -17,7 +17,10 @@ fn bad_image_cannot_start() {
 fn bad_config_cannot_start() {
     let story = story("job-bad-config");
     assert_eq!(story.classes(), classes(&[("pending", 1)]));
-    assert_eq!(story.group("pending")["cause"]["text"], "CreateContainerConfigError (app): secret \"db-creds\" not found");
+    assert_eq!(
+        story.group("pending")["cause"]["text"],
+        "CreateContainerConfigError (app): secret \"db-creds\" not found"
+    );
     assert_eq!(story.advice(), ["fixConfig"]);
 }
 
@@ -65,7 +68,9 @@ fn sweep_failed_four_indexes() {
 /// Workloads other than Jobs do not disturb the reading.
 #[test]
 fn other_kinds_are_passed_over() {
-    for name in ["daemonset-node-agent", "deployment-web", "leaderworkerset-vllm", "sandbox-code-runner", "statefulset-db"] {
+    for name in
+        ["daemonset-node-agent", "deployment-web", "leaderworkerset-vllm", "sandbox-code-runner", "statefulset-db"]
+    {
         assert_eq!(story(name).lines.len(), 0, "{name}");
     }
 }

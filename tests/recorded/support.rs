@@ -47,7 +47,8 @@ pub fn story_of(path: &Path, view: &View) -> Story {
     let mut said = Vec::new();
     let filter = Filter { namespace: None, selector };
     let snapshot =
-        file::read(&[path.to_str().unwrap().to_owned()], filter.clone(), &mut |line| said.push(line.to_owned())).unwrap();
+        file::read(&[path.to_str().unwrap().to_owned()], filter.clone(), &mut |line| said.push(line.to_owned()))
+            .unwrap();
     assert_eq!(said, Vec::<String>::new(), "nothing to complain of in {}", path.display());
     let options = Options {
         now: snapshot.newest,
@@ -72,7 +73,8 @@ pub fn story_of(path: &Path, view: &View) -> Story {
 pub fn story_of_objects(objects: &Value, view: &View) -> Story {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("objects.json");
-    std::fs::write(&path, serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()).unwrap();
+    std::fs::write(&path, serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string())
+        .unwrap();
     story_of(&path, view)
 }
 

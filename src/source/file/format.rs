@@ -182,7 +182,7 @@ mod tests {
             (b"[\"forbidden\"]", Format::Json(0)),
             (b"[null]", Format::Json(0)),
             (b"Warning: v1 ComponentStatus is deprecated in v1.19+\n{\n    \"items\": []}", Format::Json(52)),
-            (b"[WARN] {not this}\nI1130 09:12:05 {a b}\n{\"a\":1}", Format::Json(38)),
+            (b"[WARN] {not this}\nI1130 09:12:05 {a b}\n{\"a\":1}", Format::Json(39)),
             (b"apiVersion: v1\nitems:\n", Format::Yaml(0)),
             (b"\xef\xbb\xbfapiVersion: v1\n", Format::Yaml(3)),
             (b"Warning: old\napiVersion: v1\n", Format::Yaml(13)),

@@ -11,13 +11,13 @@ const CHUNK: usize = 256 << 10;
 const WAITING: usize = 4;
 
 /// Unpacks `packed` on a thread of its own, and has `take` read what comes out of it.
-pub(super) fn on_thread<T>(packed: impl Read + Send, take: impl FnOnce(&mut dyn Read) -> T) -> T {
+pub(super) fn on_thread<T>(packed: impl Read + Send, take: impl FnOnce(Chunks) -> T) -> T {
     std::thread::scope(|scope| {
         let (full, chunks) = sync_channel(WAITING);
         let (used, empty) = sync_channel(WAITING + 2);
         scope.spawn(move || unpack(packed, &full, &empty));
         // Dropped at the end, so that the other thread, if it has more, finds nobody to hand it to and stops.
-        take(&mut Chunks { chunks, used, current: Vec::new(), at: 0 })
+        take(Chunks { chunks, used, current: Vec::new(), at: 0 })
     })
 }
 
@@ -56,7 +56,8 @@ fn unpack(packed: impl Read, full: &SyncSender<io::Result<Vec<u8>>>, empty: &Rec
     }
 }
 
-struct Chunks {
+/// What was unpacked.
+pub(super) struct Chunks {
     chunks: Receiver<io::Result<Vec<u8>>>,
     used: SyncSender<Vec<u8>>,
     current: Vec<u8>,

@@ -4,11 +4,13 @@
 //! where it is YAML → [`Intake`]. Nothing holds more than one object, however large the dump.
 
 mod account;
+mod ahead;
 mod format;
 mod gunzip;
 mod stream;
 mod utf16;
 mod walk;
+mod yaml;
 
 use std::io;
 

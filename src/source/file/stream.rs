@@ -7,7 +7,7 @@ use super::account::{Account, Refusal};
 use super::format::{self, Format, HEAD};
 use super::utf16::Utf16;
 use super::walk::{Input, STDIN, is_data};
-use super::{FileError, gunzip};
+use super::{FileError, ahead, gunzip, yaml};
 use crate::source::{Ending, Intake};
 
 /// Layers (archives, compression, UTF-16) around objects that are taken off.
@@ -44,15 +44,24 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// A stream of its own rather than a part of another: if packed, it is unpacked on a thread.
-    fn outermost(&mut self, mut reader: Box<dyn Read + Send>) {
+    /// A stream of its own rather than a part of another: if it is large, unpacking and splitting it is done on threads
+    /// beside this one.
+    fn outermost(&mut self, mut reader: Box<dyn Read + Send + '_>) {
         let (head, error) = read_head(&mut reader);
-        if format::detect(&head) == Format::Gzip {
-            let packed = Cursor::new(head).chain(Failing(error)).chain(reader);
-            self.depth += 1;
-            gunzip::on_thread(packed, |reader| self.any(reader));
-        } else {
-            self.from_head(head, error, &mut reader);
+        match format::detect(&head) {
+            Format::Gzip if self.depth == 0 => {
+                self.depth += 1;
+                let packed = Cursor::new(head).chain(Failing(error)).chain(reader);
+                gunzip::on_thread(packed, |unpacked| self.outermost(Box::new(unpacked)));
+            }
+            Format::Json(at) if head.len() == HEAD => {
+                self.tell_leading_text(&head[..at]);
+                let mut stream = Cursor::new(head);
+                stream.set_position(at as u64);
+                let ending = ahead::read_json(stream.chain(Failing(error)).chain(reader), self.intake);
+                self.ended(ending, at as u64);
+            }
+            _ => self.from_head(head, error, &mut reader),
         }
     }
 
@@ -82,7 +91,10 @@ impl Reading<'_> {
         self.depth += u32::from(is_layer);
         match format {
             Format::Json(_) => self.json(&mut stream, skipped as u64),
-            Format::Yaml(_) => self.json(&mut stream, skipped as u64),
+            Format::Yaml(_) => {
+                let ending = yaml::read(&mut stream, self.intake);
+                self.ended(ending, skipped as u64);
+            }
             Format::Gzip => self.any(&mut gunzip::in_place(stream)),
             Format::Tar => self.archive(&mut stream),
             Format::Utf16(order) => self.any(&mut Utf16::new(stream, order)),
