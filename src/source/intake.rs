@@ -278,7 +278,7 @@ impl Intake {
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let job = view.into_job(&mut self.interner);
-                    place(&mut self.jobs, &mut self.seen, slot, Some(job));
+                    place(&mut self.jobs, &mut self.seen, &slot, Some(job));
                 }
             }
             Kind::CronJob | Kind::JobSet => {
@@ -287,7 +287,7 @@ impl Intake {
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let wrapper_kind = if kind == Kind::JobSet { WrapperKind::JobSet } else { WrapperKind::CronJob };
                     let wrapper = view.into_wrapper(wrapper_kind, &mut self.interner);
-                    place(&mut self.wrappers, &mut self.seen, slot, Some(wrapper));
+                    place(&mut self.wrappers, &mut self.seen, &slot, Some(wrapper));
                 }
             }
             Kind::Event => {
@@ -295,7 +295,7 @@ impl Intake {
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let event = view.is_used().then(|| view.into_event(&mut self.interner));
-                    place(&mut self.events, &mut self.seen, slot, event);
+                    place(&mut self.events, &mut self.seen, &slot, event);
                 }
             }
             Kind::Node => {
@@ -303,7 +303,7 @@ impl Intake {
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let node = view.into_node(&mut self.interner);
-                    place(&mut self.nodes, &mut self.seen, slot, Some(node));
+                    place(&mut self.nodes, &mut self.seen, &slot, Some(node));
                 }
             }
             Kind::List => self.take_list(bytes, at),
@@ -333,7 +333,7 @@ impl Intake {
         if let Some(slot) = self.admit(view.metadata(), Kind::Pod, stage, newest) {
             let selected = self.filter.selector.matches(|key| view.metadata().label(key));
             let pod = view.into_pod(&mut self.interner, selected);
-            place(&mut self.pods, &mut self.seen, slot, pod);
+            place(&mut self.pods, &mut self.seen, &slot, pod);
         }
     }
 
@@ -379,7 +379,7 @@ struct Slot {
 fn place<T: Debug + PartialEq>(
     list: &mut Vec<Option<T>>,
     seen: &mut HashMap<u64, Seen>,
-    slot: Slot,
+    slot: &Slot,
     object: Option<T>,
 ) {
     match (slot.index, object) {
