@@ -1,11 +1,12 @@
-//! What must hold for any input: the splitter reads as serde_json reads, and nothing panics or hangs on anything.
+//! What must hold for any input: the splitter reads as `serde_json` reads, and nothing panics or hangs on anything.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use sigapps::source::{Ending, Filter, Intake, ListHead, ObjectSink, Position, Splitter};
+use sigapps::source::file::{self, FileError};
+use sigapps::source::{Ending, Filter, Intake, ListHead, ObjectSink, Position, Snapshot, Splitter};
 
 /// Hands out a few bytes at a time.
 struct Drip<'a> {
@@ -114,7 +115,7 @@ fn pretty(value: &Value, indent: usize) -> String {
 }
 
 fn lay_out(objects: &[Value], form: Form) -> String {
-    let lines = |end: &str| objects.iter().map(|object| format!("{object}{end}")).collect::<String>();
+    let lines = |end: &str| objects.iter().fold(String::new(), |text, object| text + &object.to_string() + end);
     let joined = |between: &str| objects.iter().map(Value::to_string).collect::<Vec<_>>().join(between);
     match form {
         Form::PrettyList(indent) => pretty(
@@ -166,6 +167,33 @@ fn read(text: &[u8]) -> (Intake, u64) {
     let _ = intake.read_json(text);
     let (_, skipped) = intake.take_skipped();
     (intake, skipped)
+}
+
+/// Reads bytes as a file of whatever format they are in.
+fn read_file(bytes: &[u8]) -> Result<Snapshot, FileError> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    let path = file.path().to_str().unwrap().to_owned();
+    file::read(&[path], Filter::default(), &mut |_| {})
+}
+
+/// Bytes that lead into each of the formats.
+fn opening() -> impl Strategy<Value = &'static [u8]> {
+    let openings: [&[u8]; 12] = [
+        b"",
+        b"---\n",
+        b"{a: [",
+        b"items:\n- ",
+        b"- a: ",
+        b"kind: Pod\n",
+        b"{\"items\": [",
+        b"\xff\xfe",
+        b"\xfe\xff",
+        b"\x1f\x8b\x08\0\0\0\0\0\0\xff",
+        b"\xef\xbb\xbf",
+        b"{items: [{kind: Pod}, ",
+    ];
+    prop::sample::select(openings.to_vec())
 }
 
 proptest! {
@@ -262,6 +290,38 @@ proptest! {
         let (collected, _) = split(list.as_bytes(), 64);
         prop_assert_eq!(collected.objects.len(), objects.len() - 1, "{}", list);
         prop_assert_eq!(collected.broken.len(), 1, "{}", list);
+    }
+
+    #[test]
+    fn reading_ends_on_any_bytes_in_any_format(
+        opening in opening(),
+        junk in vec(prop_oneof![any::<u8>(), prop::sample::select(b"{}[]\":,\\'#-&*|> \n\t!%".to_vec())], 0..60),
+        objects in vec(workload(), 0..3),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let _ = read_file(&[opening, &junk].concat());
+        let mut spliced = serde_saphyr::to_string(&json!({"items": objects, "kind": "List"})).unwrap().into_bytes();
+        let at = at.index(spliced.len());
+        spliced.splice(at..at, junk);
+        let _ = read_file(&spliced);
+    }
+
+    #[test]
+    fn yaml_reads_as_json_does(objects in vec(workload(), 1..6)) {
+        let list = json!({"apiVersion": "v1", "items": objects, "kind": "List"});
+        let yaml = serde_saphyr::to_string(&list).unwrap();
+        let documents = objects.iter().fold(String::new(), |text, object| {
+            text + "---\n" + &serde_saphyr::to_string(object).unwrap()
+        });
+        let expected = read(list.to_string().as_bytes()).0.finish();
+        for text in [yaml, documents] {
+            let read = read_file(text.as_bytes()).unwrap();
+            prop_assert_eq!(format!("{:?}", read.pods), format!("{:?}", expected.pods), "{}", text);
+            prop_assert_eq!(format!("{:?}", read.jobs), format!("{:?}", expected.jobs));
+            prop_assert_eq!(format!("{:?}", read.events), format!("{:?}", expected.events));
+            prop_assert_eq!(format!("{:?}", read.nodes), format!("{:?}", expected.nodes));
+            prop_assert_eq!(read.ignored.len(), 0);
+        }
     }
 
     #[test]

@@ -271,7 +271,7 @@ impl Intake {
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let job = view.into_job(&mut self.interner);
-                    place(&mut self.jobs, &mut self.seen, slot, Some(job));
+                    place(&mut self.jobs, &mut self.seen, &slot, Some(job));
                 }
             }
             Kind::CronJob | Kind::JobSet => {
@@ -280,7 +280,7 @@ impl Intake {
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let wrapper_kind = if kind == Kind::JobSet { WrapperKind::JobSet } else { WrapperKind::CronJob };
                     let wrapper = view.into_wrapper(wrapper_kind, &mut self.interner);
-                    place(&mut self.wrappers, &mut self.seen, slot, Some(wrapper));
+                    place(&mut self.wrappers, &mut self.seen, &slot, Some(wrapper));
                 }
             }
             Kind::Event => {
@@ -288,7 +288,7 @@ impl Intake {
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let event = view.is_used().then(|| view.into_event(&mut self.interner));
-                    place(&mut self.events, &mut self.seen, slot, event);
+                    place(&mut self.events, &mut self.seen, &slot, event);
                 }
             }
             Kind::Node => {
@@ -296,7 +296,7 @@ impl Intake {
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let node = view.into_node(&mut self.interner);
-                    place(&mut self.nodes, &mut self.seen, slot, Some(node));
+                    place(&mut self.nodes, &mut self.seen, &slot, Some(node));
                 }
             }
             Kind::List => self.take_list(bytes, at),
@@ -326,7 +326,7 @@ impl Intake {
         if let Some(slot) = self.admit(view.metadata(), Kind::Pod, stage, newest) {
             let selected = self.filter.selector.matches(|key| view.metadata().label(key));
             let pod = view.into_pod(&mut self.interner, selected);
-            place(&mut self.pods, &mut self.seen, slot, pod);
+            place(&mut self.pods, &mut self.seen, &slot, pod);
         }
     }
 
@@ -378,7 +378,7 @@ fn kept<T>(list: Vec<Option<T>>) -> Vec<T> {
 fn place<T: Debug + PartialEq>(
     list: &mut Vec<Option<T>>,
     seen: &mut HashMap<u64, Seen>,
-    slot: Slot,
+    slot: &Slot,
     object: Option<T>,
 ) {
     match (slot.index, object) {

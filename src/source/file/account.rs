@@ -1,5 +1,7 @@
 //! What reading one input came to, and how that is told.
 
+use std::fmt::Write as _;
+
 use super::format::Packer;
 use super::walk::{Input, STDIN};
 use crate::source::{Skipped, Source, SourceState};
@@ -131,7 +133,7 @@ impl Account {
         let mut text = format!("{objects} could not be read and left out: {}", self.named.join(", "));
         let more = self.skipped - self.named.len() as u64;
         if more > 0 {
-            text.push_str(&format!(", and {more} more"));
+            let _ = write!(text, ", and {more} more");
         }
         text
     }

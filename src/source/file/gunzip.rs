@@ -13,11 +13,11 @@ const WAITING: usize = 4;
 /// Unpacks `packed` on a thread of its own, and has `take` read what comes out of it.
 pub(super) fn on_thread<T>(packed: impl Read + Send, take: impl FnOnce(Chunks) -> T) -> T {
     std::thread::scope(|scope| {
-        let (full, chunks) = sync_channel(WAITING);
+        let (to_reader, full) = sync_channel(WAITING);
         let (used, empty) = sync_channel(WAITING + 2);
-        scope.spawn(move || unpack(packed, &full, &empty));
+        scope.spawn(move || unpack(packed, &to_reader, &empty));
         // Dropped at the end, so that the other thread, if it has more, finds nobody to hand it to and stops.
-        take(Chunks { chunks, used, current: Vec::new(), at: 0 })
+        take(Chunks { full, used, current: Vec::new(), at: 0 })
     })
 }
 
@@ -58,7 +58,7 @@ fn unpack(packed: impl Read, full: &SyncSender<io::Result<Vec<u8>>>, empty: &Rec
 
 /// What was unpacked.
 pub(super) struct Chunks {
-    chunks: Receiver<io::Result<Vec<u8>>>,
+    full: Receiver<io::Result<Vec<u8>>>,
     used: SyncSender<Vec<u8>>,
     current: Vec<u8>,
     at: usize,
@@ -67,7 +67,7 @@ pub(super) struct Chunks {
 impl Read for Chunks {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.at == self.current.len() {
-            let Ok(next) = self.chunks.recv() else { return Ok(0) };
+            let Ok(next) = self.full.recv() else { return Ok(0) };
             let used = std::mem::replace(&mut self.current, next?);
             self.at = 0;
             let _ = self.used.try_send(used);

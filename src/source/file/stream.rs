@@ -61,16 +61,16 @@ impl Reading<'_> {
                 let ending = ahead::read_json(stream.chain(Failing(error)).chain(reader), self.intake);
                 self.ended(ending, at as u64);
             }
-            _ => self.from_head(head, error, &mut reader),
+            _ => self.with_head(head, error, &mut reader),
         }
     }
 
     fn any(&mut self, reader: &mut dyn Read) {
         let (head, error) = read_head(reader);
-        self.from_head(head, error, reader);
+        self.with_head(head, error, reader);
     }
 
-    fn from_head(&mut self, head: Vec<u8>, error: Option<io::Error>, reader: &mut dyn Read) {
+    fn with_head(&mut self, head: Vec<u8>, error: Option<io::Error>, reader: &mut dyn Read) {
         if let (true, Some(error)) = (head.is_empty(), &error) {
             return self.cut(error);
         }

@@ -172,17 +172,15 @@ impl<R: Read> Splitter<R> {
             return Ok(Resumed::Beside);
         }
         loop {
-            match memchr(b'\n', &self.buffer[self.at..self.filled]) {
-                Some(found) => self.at += found,
-                None => {
-                    self.at = self.filled;
-                    self.keep = self.at;
-                    if !self.refill()? {
-                        return Ok(Resumed::End);
-                    }
-                    continue;
+            let Some(found) = memchr(b'\n', &self.buffer[self.at..self.filled]) else {
+                self.at = self.filled;
+                self.keep = self.at;
+                if !self.refill()? {
+                    return Ok(Resumed::End);
                 }
-            }
+                continue;
+            };
+            self.at += found;
             self.keep = self.at;
             self.at += 1;
             while matches!(self.peek()?, Some(b' ' | b'\t')) {

@@ -23,6 +23,8 @@ pub(super) fn to_json(yaml: &[u8], json: &mut Vec<u8>) -> Result<(), String> {
         with_snippet: false,
         // `reason: No` means what it says, as in YAML 1.2.
         strict_booleans: true,
+        // A bomb of aliases upon aliases; no object that holds something has as many nodes.
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100_000 },
         // Python's writer leaves hashes that happen to hold digits alone without quotes; kubectl's quotes them.
         leading_zero_numbers_as_strings: true,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
@@ -236,7 +238,7 @@ mod tests {
         let mut yaml = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
         for level in 1..12 {
             let alias = vec![format!("*a{}", level - 1); 9].join(", ");
-            yaml.push_str(&format!("a{level}: &a{level} [{alias}]\n"));
+            yaml += &format!("a{level}: &a{level} [{alias}]\n");
         }
         assert!(json(&yaml).is_err());
     }
@@ -247,7 +249,7 @@ mod tests {
             assert!(json(&"[".repeat(depth)).is_err());
             assert!(json(&format!("{}1{}", "{a: ".repeat(depth), "}".repeat(depth))).is_err());
         }
-        let block: String = (0..2000).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+        let block = (0..2000).fold(String::new(), |block, level| block + &" ".repeat(level) + "a:\n");
         assert!(json(&block).is_err());
     }
 }
