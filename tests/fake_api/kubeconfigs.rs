@@ -223,3 +223,23 @@ fn empty_settings_count_as_not_set() {
     let user = json!({"token": "", "tokenFile": "", "client-certificate": "", "client-key-data": "", "as": ""});
     Home::with(&empty, &user).read().snapshot();
 }
+
+#[test]
+fn a_kubeconfig_of_a_thousand_clusters_is_read() {
+    let api = FakeApi::start(world);
+    let home = Home::empty();
+    let authority = "QUJD".repeat(500);
+    let mut text = format!(
+        "current-context: c-999\nclusters:\n- {{name: k-999, cluster: {{server: '{}'}}}}\ncontexts:\n",
+        api.url("127.0.0.1")
+    );
+    for number in 0..1000 {
+        text += &format!("- name: c-{number}\n  context:\n    cluster: k-{number}\n    user: u-{number}\n");
+    }
+    text += "users:\n";
+    for number in 0..1000 {
+        text += &format!("- name: u-{number}\n  user:\n    client-key-data: {authority}\n");
+    }
+    home.write(".kube/config", &text);
+    assert_eq!(home.read().snapshot().cluster.as_deref(), Some("c-999"));
+}

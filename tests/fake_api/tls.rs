@@ -136,6 +136,18 @@ fn a_token_that_cannot_be_sent_is_told_without_it() {
 }
 
 #[test]
+fn providers_that_kubernetes_removed_are_told_with_what_to_use_instead() {
+    let authority = Authority::new();
+    let api = secure(&authority, &[HERE]);
+    let provider = json!({"auth-provider": {"name": "gcp", "config": {"cmd-path": "echo", "cmd-args": "s3cret"}}});
+    let error = home(&api, &authority, &provider).read().error();
+    assert!(error.contains("gke-gcloud-auth-plugin") && !error.contains("s3cret"), "{error}");
+    let provider = json!({"auth-provider": {"name": "oidc", "config": {"id-token": "s3cret"}}});
+    let read = home(&api, &authority, &provider).read();
+    assert!(!format!("{} {:?}", read.error(), read.result).contains("s3cret"), "{}", read.error());
+}
+
+#[test]
 fn no_token_goes_over_an_open_connection() {
     let api = FakeApi::start(world);
     let mut home = Home::with(&json!({"server": api.url("127.0.0.1")}), &json!({"token": "s3cret"}));

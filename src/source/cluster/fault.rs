@@ -286,10 +286,6 @@ pub(super) fn client_error(error: &kube::Error) -> ClusterError {
     use kube::client::AuthError;
     let user = "the kubeconfig's user";
     match error {
-        kube::Error::Auth(AuthError::AuthExecRun { out, .. }) => {
-            super::reach::setting(user, format!("its command to get a token failed: {}", out.status))
-        }
-        kube::Error::Auth(AuthError::AuthExec(why)) => super::reach::setting(user, why.clone()),
         kube::Error::Auth(AuthError::Oidc(_)) => {
             super::reach::setting(user, "its OpenID Connect token cannot be used or renewed: log in again")
         }

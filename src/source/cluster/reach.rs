@@ -51,6 +51,7 @@ pub(super) fn reach(connection: &Connection, environment: &Environment) -> Resul
     let server = server_url(&cluster, &user)?;
     let host = server.authority().map_or_else(|| server.to_string(), |authority| authority.as_str().to_owned());
     if server.scheme_str() == Some("https") {
+        check_auth_provider(&user)?;
         plugin::run(&mut user, &cluster, environment.interactive)?;
         settle_token(&mut user)?;
     } else {
@@ -221,6 +222,20 @@ fn override_impersonation(user: &mut AuthInfo, connection: &Connection) -> Resul
         return Err(setting("as-uid, as-group or as-user-extra", "they need the user to impersonate, --as"));
     }
     Ok(())
+}
+
+/// Of the old authentication providers only OpenID Connect is left, for kubectl, too: kube still runs a command for
+/// `gcp`, and panics where its output ends with a line's end.
+/// Source: client-go `plugin/pkg/client/auth/{gcp,azure}`, which only tell what to use instead.
+fn check_auth_provider(user: &AuthInfo) -> Result<(), ClusterError> {
+    let Some(provider) = &user.auth_provider else { return Ok(()) };
+    let instead = match provider.name.as_str() {
+        "oidc" => return Ok(()),
+        "gcp" => "it was removed from Kubernetes; use the credential plugin gke-gcloud-auth-plugin",
+        "azure" => "it was removed from Kubernetes; use the credential plugin kubelogin",
+        _ => "there is no such provider",
+    };
+    Err(setting(format!("the kubeconfig user's auth-provider {:?}", provider.name), instead))
 }
 
 /// Puts a token file's content in its place, as kube refuses the line end that such files have, and checks that the
