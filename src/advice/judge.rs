@@ -154,7 +154,7 @@ impl Case<'_> {
 
     /// The kubelet refused the pod: no container ever ran, so that there are no logs.
     fn refused(&self) -> Advice {
-        let reason = self.failure.pod.and_then(|pod| pod.reason.as_deref()).unwrap_or("no reason given");
+        let reason = self.failure.pod.and_then(|pod| pod.reason()).unwrap_or("no reason given");
         let why = format!(
             "the kubelet refused the pods ({reason}): no rule can match them and each one counts towards backoffLimit; see what the node has left"
         );
@@ -301,7 +301,7 @@ impl Case<'_> {
                     None => add("status.conditions[type=PodScheduled].reason".to_owned(), &waiting.reason),
                 }
             } else if self.failure.is_disrupted() {
-                let reason = pod.disruption.as_ref().and_then(|disruption| disruption.reason.as_deref());
+                let reason = pod.disruption().and_then(|disruption| disruption.reason.as_deref());
                 add("status.conditions[type=DisruptionTarget].reason".to_owned(), reason.unwrap_or_default());
             } else if let Some(end) = self.failure.end {
                 let list = if end.kind == crate::model::ContainerKind::App {
@@ -315,7 +315,7 @@ impl Case<'_> {
                 if let Some(reason) = &end.reason {
                     add(format!("{path}.reason"), reason);
                 }
-            } else if let Some(reason) = &pod.reason {
+            } else if let Some(reason) = pod.reason() {
                 add("status.reason".to_owned(), reason);
             }
         } else if let Some(job) = self.failure.job {

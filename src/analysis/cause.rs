@@ -47,7 +47,7 @@ impl<'s> Failure<'s> {
     /// Whether the failure is an outside disruption rather than an end of its own: the pod is a disruption target and no
     /// rule took it by its exit code.
     pub fn is_disrupted(&self) -> bool {
-        self.pod.is_some_and(|pod| pod.disruption.is_some()) && !self.rule.is_some_and(|rule| rule.by_exit_code)
+        self.pod.is_some_and(|pod| pod.disruption().is_some()) && !self.rule.is_some_and(|rule| rule.by_exit_code)
     }
 
     /// The reason: of the wait, the disruption, the pod, or the container's end, in this order.
@@ -58,9 +58,9 @@ impl<'s> Failure<'s> {
         if self.restart.is_none()
             && let Some(pod) = self.pod
         {
-            let status = pod.reason.as_deref();
+            let status = pod.reason();
             if self.is_disrupted() {
-                let disruption = pod.disruption.as_ref().and_then(|disruption| disruption.reason.as_deref());
+                let disruption = pod.disruption().and_then(|disruption| disruption.reason.as_deref());
                 // The kubelet's own disruptions are told better by the pod: Evicted, Terminated, Preempting.
                 let told = if disruption == Some("TerminationByKubelet") { status.or(disruption) } else { disruption };
                 return told.or(Some("DisruptionTarget"));
@@ -74,7 +74,7 @@ impl<'s> Failure<'s> {
         }
         self.end
             .and_then(|end| end.reason.as_deref())
-            .or_else(|| self.pod?.reason.as_deref())
+            .or_else(|| self.pod?.reason())
             .or_else(|| self.told.as_ref()?.reason.as_deref())
     }
 
@@ -88,11 +88,11 @@ impl<'s> Failure<'s> {
             return of_end;
         }
         let of_pod = self.pod.and_then(|pod| {
-            let of_disruption = pod.disruption.as_ref().and_then(|disruption| disruption.message.as_deref());
-            if self.is_disrupted() { of_disruption.or(pod.message.as_deref()) } else { pod.message.as_deref() }
+            let of_disruption = pod.disruption().and_then(|disruption| disruption.message.as_deref());
+            if self.is_disrupted() { of_disruption.or(pod.message()) } else { pod.message() }
         });
         let of_pod_first = self.is_disrupted()
-            || (self.pod.is_some_and(|pod| pod.reason.is_some()) && !self.rule.is_some_and(|rule| rule.by_exit_code));
+            || (self.pod.is_some_and(|pod| pod.reason().is_some()) && !self.rule.is_some_and(|rule| rule.by_exit_code));
         let message = if of_pod_first { of_pod.or(of_end) } else { of_end.or(of_pod) };
         message.or_else(|| self.told.as_ref()?.message.as_deref())
     }

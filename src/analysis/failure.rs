@@ -123,7 +123,7 @@ impl<'s> Failure<'s> {
         }
         match self.pod {
             Some(pod) if pod.is_terminating() => None,
-            Some(pod) => pod.finished_at().or(pod.disruption.as_ref().and_then(|d| d.at)).or(pod.started),
+            Some(pod) => pod.finished_at().or(pod.disruption().and_then(|d| d.at)).or(pod.started),
             None => self.told.as_ref()?.at,
         }
     }

@@ -6,7 +6,7 @@ use super::cause::{Signature, signal_name};
 use super::report::failure_line;
 use super::words::telling_line;
 use super::{Analysis, Failure};
-use crate::model::{Job, Time};
+use crate::model::{Job, Time, Word};
 use crate::policy::{NameSource, compress_indexes, label, requirement};
 use crate::report::{Cause, Class, Group, GroupNode, GroupRule, WorkloadRef};
 use crate::request::GroupBy;
@@ -208,8 +208,8 @@ fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<Strin
 }
 
 fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
-    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    for node in failures.iter().filter_map(|failure| failure.pod?.node.as_deref()) {
+    let mut counts: BTreeMap<&Word, u64> = BTreeMap::new();
+    for node in failures.iter().filter_map(|failure| failure.pod?.node.as_ref()) {
         *counts.entry(node).or_default() += 1;
     }
     let known = |name: &str| {
@@ -218,7 +218,7 @@ fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
     };
     let mut nodes: Vec<GroupNode> = counts
         .into_iter()
-        .map(|(name, failures)| GroupNode { name: name.to_owned(), failures, ready: known(name) })
+        .map(|(name, failures)| GroupNode { name: name.clone(), failures, ready: known(name) })
         .collect();
     nodes.sort_by(|a, b| b.failures.cmp(&a.failures).then_with(|| a.name.cmp(&b.name)));
     nodes

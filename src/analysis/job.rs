@@ -86,7 +86,7 @@ impl<'s> JobFacts<'s> {
             return;
         }
         failures.extend(pending(self.workload, Some(self.job), pod, now, pending_after));
-        failures.extend(pod.restarts.iter().map(|restart| Failure {
+        failures.extend(pod.restarts().iter().map(|restart| Failure {
             end: Some(&restart.last),
             restart: Some(restart),
             // Under OnFailure the controller compares the sum of restart counts with backoffLimit (`pastBackoffLimitOnFailure`);
@@ -148,7 +148,7 @@ impl<'s> JobFacts<'s> {
     fn rule_hit(&self, pod: &'s Pod) -> Option<(RuleHit<'s>, Option<&'s crate::model::ContainerEnd>)> {
         let policy = self.job.policy.as_ref()?;
         let per_index = self.job.backoff_limit_per_index.is_some();
-        let all = Endings { containers: &pod.ends, init_containers: &pod.init_ends, conditions: &pod.conditions };
+        let all = Endings { containers: &pod.ends, init_containers: pod.init_ends(), conditions: &pod.conditions };
         let found = evaluate(policy, all, per_index)?;
         let end = match found.by {
             MatchedBy::Container(end) => Some(end),
@@ -313,7 +313,7 @@ pub(super) fn pending<'s>(
     now: Option<Time>,
     pending_after: i64,
 ) -> Option<Failure<'s>> {
-    let waiting = pod.waiting.as_deref()?;
+    let waiting = pod.waiting()?;
     let may_still_come = matches!(
         &*waiting.reason,
         "ContainerCreating" | "PodInitializing" | "Pending" | "Unschedulable" | "SchedulingGated" | "SchedulerError"

@@ -14,7 +14,7 @@ pub(super) fn judge_orphan(
         .then(|| Failure { counted: None, ..Failure::of_pod(Class::Unknown, workload, None, pod) });
     let alive = pod.phase != Phase::Failed && !pod.is_terminating();
     let waits = if alive { pending(workload, None, pod, now, pending_after) } else { None };
-    let restarts = pod.restarts.iter().filter(move |_| alive).map(move |restart| Failure {
+    let restarts = pod.restarts().iter().filter(move |_| alive).map(move |restart| Failure {
         end: Some(&restart.last),
         restart: Some(restart),
         counted: None,

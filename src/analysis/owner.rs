@@ -25,9 +25,9 @@ impl<'s> Owners<'s> {
         match job.owner.as_ref().and_then(|owner| Some((owner, wrapper_kind(owner)?))) {
             Some((owner, kind)) => {
                 let uid = owner.uid.clone().or_else(|| self.wrapper(job)?.uid.clone());
-                reference(kind.name(), &job.namespace, &owner.name, uid.as_ref())
+                reference(&kind.name().into(), &job.namespace, &owner.name, uid.as_ref())
             }
-            None => reference("Job", &job.namespace, &job.name, job.uid.as_ref()),
+            None => reference(&"Job".into(), &job.namespace, &job.name, job.uid.as_ref()),
         }
     }
 
@@ -47,11 +47,11 @@ fn wrapper_kind(owner: &Owner) -> Option<WrapperKind> {
     [WrapperKind::CronJob, WrapperKind::JobSet].into_iter().find(|kind| owner.is(kind.group(), kind.name()))
 }
 
-fn reference(kind: &str, namespace: &str, name: &str, uid: Option<&Uid>) -> WorkloadRef {
+fn reference(kind: &Word, namespace: &Word, name: &Word, uid: Option<&Uid>) -> WorkloadRef {
     WorkloadRef {
-        kind: kind.to_owned(),
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-        uid: uid.map(ToString::to_string),
+        kind: kind.clone(),
+        namespace: namespace.clone(),
+        name: name.clone(),
+        uid: uid.map(|uid| uid.to_string().into()),
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn torn_down_by(facts: &JobFacts, pod: &Pod) -> Option<TornDownBy> {
     if ended.is_some_and(|ended| ended < decided) {
         return None;
     }
-    let disruption = pod.disruption.as_ref();
+    let disruption = pod.disruption();
     let deleted = pod.deletion_requested.or_else(|| facts.deleted_at(&pod.name));
     let hit = match deleted {
         Some(deleted) => {

@@ -22,7 +22,9 @@ pub use intern::Interner;
 pub use job::{Job, JobCondition, JobView};
 pub use meta::{MetaView, Owner, OwnerView};
 pub use node::{Node, NodeView};
-pub use pod::{ContainerEnd, ContainerKind, Disruption, Memory, Phase, Pod, PodCondition, PodView, Restart, Waiting};
+pub use pod::{
+    ContainerEnd, ContainerKind, Disruption, Memory, Phase, Pod, PodCondition, PodView, Rare, Restart, Waiting,
+};
 pub use quantity::Quantity;
 pub use text::{Text, or_default};
 pub use time::Time;

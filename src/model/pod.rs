@@ -250,10 +250,6 @@ pub struct Pod {
     pub node: Option<Word>,
     /// `status.phase`.
     pub phase: Phase,
-    /// `status.reason`: `Evicted`, `UnexpectedAdmissionError`, …
-    pub reason: Option<Word>,
-    /// `status.message`.
-    pub message: Option<Word>,
     /// `metadata.creationTimestamp`.
     pub created: Option<Time>,
     /// `status.startTime`, when the kubelet took it on.
@@ -274,22 +270,63 @@ pub struct Pod {
     pub has_container_statuses: bool,
     /// Ended app containers, in the status' order.
     pub ends: Box<[ContainerEnd]>,
-    /// Ended init containers and sidecars, in the status' order.
-    pub init_ends: Box<[ContainerEnd]>,
     /// Type and status of all conditions, in the status' order; equal lists are shared between pods.
     pub conditions: Arc<[PodCondition]>,
+    /// What most pods do not have.
+    pub rare: Option<Box<Rare>>,
+}
+
+/// What is told of few pods; kept apart, as there may be a hundred thousand that failed in the common way.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rare {
+    /// `status.reason`: `Evicted`, `UnexpectedAdmissionError`, …
+    pub reason: Option<Word>,
+    /// `status.message`.
+    pub message: Option<Word>,
+    /// Ended init containers and sidecars, in the status' order.
+    pub init_ends: Box<[ContainerEnd]>,
     /// The condition `DisruptionTarget`, if `True`.
-    pub disruption: Option<Box<Disruption>>,
+    pub disruption: Option<Disruption>,
     /// Why it has not started.
-    pub waiting: Option<Box<Waiting>>,
+    pub waiting: Option<Waiting>,
     /// Containers that failed in place.
     pub restarts: Box<[Restart]>,
 }
 
 impl Pod {
+    /// `status.reason`: `Evicted`, `UnexpectedAdmissionError`, …
+    pub fn reason(&self) -> Option<&str> {
+        self.rare.as_ref()?.reason.as_deref()
+    }
+
+    /// `status.message`.
+    pub fn message(&self) -> Option<&str> {
+        self.rare.as_ref()?.message.as_deref()
+    }
+
+    /// Ended init containers and sidecars, in the status' order.
+    pub fn init_ends(&self) -> &[ContainerEnd] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.init_ends)
+    }
+
+    /// The condition `DisruptionTarget`, if `True`.
+    pub fn disruption(&self) -> Option<&Disruption> {
+        self.rare.as_ref()?.disruption.as_ref()
+    }
+
+    /// Why it has not started.
+    pub fn waiting(&self) -> Option<&Waiting> {
+        self.rare.as_ref()?.waiting.as_ref()
+    }
+
+    /// Containers that failed in place.
+    pub fn restarts(&self) -> &[Restart] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.restarts)
+    }
+
     /// All ended containers, in the order in which the Job controller looks at them.
     pub fn all_ends(&self) -> impl Iterator<Item = &ContainerEnd> {
-        self.ends.iter().chain(&*self.init_ends)
+        self.ends.iter().chain(self.init_ends())
     }
 
     /// When the pod ended: the latest end of a container, as the Job controller reckons for its back-off.
@@ -346,6 +383,14 @@ impl<'a> PodView<'a> {
         let number = |text: &Text| text.parse().ok();
         let annotations = &self.metadata.annotations;
         let status = &self.status;
+        let rare = Rare {
+            reason: interner.intern_some(&status.reason),
+            message: interner.intern_some(&status.message),
+            init_ends: self.ends(&status.init_container_statuses, interner),
+            disruption: self.disruption(interner),
+            waiting,
+            restarts,
+        };
         Some(Pod {
             uid: self.metadata.uid(),
             namespace: interner.intern(&self.metadata.namespace),
@@ -354,8 +399,6 @@ impl<'a> PodView<'a> {
             selected,
             node: interner.intern_some(&self.spec.node_name),
             phase,
-            reason: interner.intern_some(&status.reason),
-            message: interner.intern_some(&status.message),
             created: self.metadata.creation_timestamp.0,
             started: status.start_time.0,
             deletion_requested: self.metadata.deletion_requested(),
@@ -370,11 +413,8 @@ impl<'a> PodView<'a> {
             has_container_statuses: !(status.container_statuses.is_empty()
                 && status.init_container_statuses.is_empty()),
             ends: self.ends(&status.container_statuses, interner),
-            init_ends: self.ends(&status.init_container_statuses, interner),
             conditions: self.conditions(interner),
-            disruption: self.disruption(interner),
-            waiting: waiting.map(Box::new),
-            restarts,
+            rare: (rare != Rare::default()).then(|| Box::new(rare)),
         })
     }
 
@@ -427,14 +467,14 @@ impl<'a> PodView<'a> {
         interner.intern_conditions(list)
     }
 
-    fn disruption(&self, interner: &mut Interner) -> Option<Box<Disruption>> {
+    fn disruption(&self, interner: &mut Interner) -> Option<Disruption> {
         let condition =
             self.status.conditions.iter().find(|c| &*c.type_ == "DisruptionTarget" && &*c.status == "True")?;
-        Some(Box::new(Disruption {
+        Some(Disruption {
             reason: interner.intern_some(&condition.reason),
             message: interner.intern_some(&condition.message),
             at: condition.last_transition_time.0,
-        }))
+        })
     }
 
     /// The first container in an error that keeps it from starting, else the scheduler's refusal, else the first

@@ -13,7 +13,7 @@ pub use class::Class;
 pub use failure::{FailureLine, FailureRule};
 pub use schema::{failure_schema, report_schema};
 
-use crate::model::Time;
+use crate::model::{Time, Word};
 use crate::policy::NameSource;
 
 /// `apiVersion` of all that is printed for machines.
@@ -130,13 +130,13 @@ pub struct Summary {
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadRef {
     /// `Job`, `CronJob`, `JobSet`, or the kind of a pod's owner.
-    pub kind: String,
+    pub kind: Word,
     /// Namespace.
-    pub namespace: String,
+    pub namespace: Word,
     /// Name.
-    pub name: String,
+    pub name: Word,
     /// Uid, where it is known.
-    pub uid: Option<String>,
+    pub uid: Option<Word>,
 }
 
 /// The rule of a group.
@@ -178,7 +178,7 @@ pub struct Cause {
 #[serde(rename_all = "camelCase")]
 pub struct GroupNode {
     /// The node's name.
-    pub name: String,
+    pub name: Word,
     /// Failures on it.
     pub failures: u64,
     /// Whether it is ready; `null` where that is unknown or nodes were not read.
