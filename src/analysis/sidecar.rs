@@ -17,7 +17,8 @@ impl<'s> Failure<'s> {
     pub fn sidecar_hit(&self) -> Option<SidecarHit<'s>> {
         let (job, pod) = (self.job?, self.pod?);
         let policy = job.policy.as_ref().filter(|_| self.rule.is_some_and(|rule| rule.sidecar))?;
-        let without: Vec<_> = pod.init_ends().iter().filter(|end| end.kind != ContainerKind::Sidecar).cloned().collect();
+        let without: Vec<_> =
+            pod.init_ends().iter().filter(|end| end.kind != ContainerKind::Sidecar).cloned().collect();
         let endings = Endings { containers: &pod.ends, init_containers: &without, conditions: &pod.conditions };
         let instead = evaluate(policy, endings, job.backoff_limit_per_index.is_some());
         let instead = instead.map(|found| (found.index, &policy.rules[found.index].action));
