@@ -214,13 +214,19 @@ impl Intake {
             let key = |event: &Option<Event>| event.as_ref().map(|e| (Arc::clone(&e.kind), e.uid.clone(), e.count));
             key(a).cmp(&key(b))
         });
+        // No two pods tie. Sorted in place, they need no second copy of half of them in the stable sort to come.
+        let pod_order = |a: &Pod, b: &Pod| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid));
+        self.pods.sort_unstable_by(|a, b| match (a, b) {
+            (Some(a), Some(b)) => pod_order(a, b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        });
         self.nodes.sort_by_key(|node| node.as_ref().and_then(|node| node.ready));
         let mut snapshot = Snapshot {
-            jobs: self.jobs.into_iter().flatten().collect(),
-            pods: self.pods.into_iter().flatten().collect(),
-            wrappers: self.wrappers.into_iter().flatten().collect(),
-            events: self.events.into_iter().flatten().collect(),
-            nodes: self.nodes.into_iter().flatten().collect(),
+            jobs: kept(self.jobs),
+            pods: kept(self.pods),
+            wrappers: kept(self.wrappers),
+            events: kept(self.events),
+            nodes: kept(self.nodes),
             newest: self.newest,
             ignored: self.ignored,
             ..Snapshot::default()
@@ -365,6 +371,12 @@ impl Intake {
             }
         }
     }
+}
+
+/// What is left of a list. Unlike `flatten`, this stays in the list's own memory, which may be most of what is held.
+#[allow(clippy::filter_map_identity)]
+fn kept<T>(list: Vec<Option<T>>) -> Vec<T> {
+    list.into_iter().filter_map(|object| object).collect()
 }
 
 /// Where an admitted object goes.
