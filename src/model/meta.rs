@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 
 use super::time::MaybeTime;
 use super::{Interner, Text, Time, Uid, Word, or_default};
@@ -18,7 +20,7 @@ pub struct MetaView<'a> {
     #[serde(borrow)]
     pub(super) resource_version: Text<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
-    pub(super) labels: BTreeMap<Text<'a>, Text<'a>>,
+    pub(super) labels: LabelsView<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
     pub(super) annotations: AnnotationsView<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
@@ -27,6 +29,35 @@ pub struct MetaView<'a> {
     pub(super) deletion_timestamp: MaybeTime,
     #[serde(deserialize_with = "or_default")]
     pub(super) deletion_grace_period_seconds: i64,
+}
+
+/// `metadata.labels` in the order of the object. Of a pod's dozen labels one or two are asked for: sorting them into a map
+/// costs more than looking through them.
+#[derive(Debug, Default)]
+pub(super) struct LabelsView<'a>(Vec<(Text<'a>, Text<'a>)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for LabelsView<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct LabelsVisitor;
+
+        impl<'de> Visitor<'de> for LabelsVisitor {
+            type Value = LabelsView<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("labels")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut labels = Vec::with_capacity(16);
+                while let Some(label) = map.next_entry()? {
+                    labels.push(label);
+                }
+                Ok(LabelsView(labels))
+            }
+        }
+
+        deserializer.deserialize_map(LabelsVisitor)
+    }
 }
 
 /// The annotations that are used; others, which may hold whole manifests, are skipped unread.
@@ -102,7 +133,8 @@ impl MetaView<'_> {
 
     /// The object's labels.
     pub fn label(&self, key: &str) -> Option<&str> {
-        self.labels.get(key).map(|value| &**value)
+        // Of a key that is given twice, the last one holds, as in a map.
+        self.labels.0.iter().rfind(|(name, _)| &**name == key).map(|(_, value)| &**value)
     }
 
     /// The owner that has `controller: true`.
@@ -118,7 +150,7 @@ impl MetaView<'_> {
     }
 
     pub(super) fn labels(&self, interner: &mut Interner) -> BTreeMap<Word, Word> {
-        self.labels.iter().map(|(key, value)| (interner.intern(key), interner.intern(value))).collect()
+        self.labels.0.iter().map(|(key, value)| (interner.intern(key), interner.intern(value))).collect()
     }
 
     /// When deletion was asked for: `deletionTimestamp` lies one grace period after that.

@@ -360,6 +360,12 @@ impl Intake {
     }
 }
 
+/// What is left of a list. Unlike `flatten`, this stays in the list's own memory, which may be most of what is held.
+#[allow(clippy::filter_map_identity)]
+fn kept<T>(list: Vec<Option<T>>) -> Vec<T> {
+    list.into_iter().filter_map(|object| object).collect()
+}
+
 /// Where an admitted object goes.
 struct Slot {
     key: u64,
@@ -367,12 +373,6 @@ struct Slot {
     index: Option<usize>,
     /// Nothing tells which of the two readings is the newer one.
     is_tie: bool,
-}
-
-/// What is left of a list. Collected in place: a second list would be the largest thing in memory.
-fn kept<T>(list: Vec<Option<T>>) -> Vec<T> {
-    #[allow(clippy::filter_map_identity)] // `flatten` does not collect in place
-    list.into_iter().filter_map(|object| object).collect()
 }
 
 fn place<T: Debug + PartialEq>(

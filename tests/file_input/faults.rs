@@ -81,8 +81,7 @@ fn one_input_that_fails_does_not_lose_the_others() {
         ]
     );
     let states: Vec<_> = outcome.files().iter().map(|source| source.state).collect();
-    use SourceState::{Read, Unreadable};
-    assert_eq!(states, [Read, Unreadable, Unreadable, Unreadable]);
+    assert_eq!(states, [SourceState::Read, SourceState::Unreadable, SourceState::Unreadable, SourceState::Unreadable]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn every_form_of_a_dump_is_read() {
         ("yaml with a directive", format!("%YAML 1.2\n--- # one\n{YAML_POD}---\n---\n{}", YAML_POD.replace("of-a", "of-b").replace("name: a\n", "name: b\n")).into()),
         ("yaml sequence", yaml_list(&["a", "b"]).lines().skip(2).take_while(|line| !line.starts_with("kind")).fold(String::new(), |text, line| text + line + "\n").into()),
         ("kyaml list", kyaml_list(&["a", "b"]).into()),
-        ("kyaml documents", format!("---\n{{kind: Pod, metadata: {{name: a}}, status: {{phase: Failed}}}}\n---\n{{kind: Pod, metadata: {{name: 'b'}}, status: {{phase: Failed,}},}}\n").into()),
+        ("kyaml documents", "---\n{kind: Pod, metadata: {name: a}, status: {phase: Failed}}\n---\n{kind: Pod, metadata: {name: 'b'}, status: {phase: Failed,},}\n".into()),
         ("yaml with JSON in it", format!("---\n{a}\n---\n{b}\n").into()),
     ];
     for (form, content) in forms {

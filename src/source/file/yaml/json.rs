@@ -235,11 +235,11 @@ mod tests {
 
     #[test]
     fn aliases_upon_aliases_are_given_up_soon() {
-        let mut yaml = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
-        for level in 1..12 {
+        let first = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        let yaml = (1..12).fold(first, |yaml, level| {
             let alias = vec![format!("*a{}", level - 1); 9].join(", ");
-            yaml += &format!("a{level}: &a{level} [{alias}]\n");
-        }
+            format!("{yaml}a{level}: &a{level} [{alias}]\n")
+        });
         assert!(json(&yaml).is_err());
     }
 
