@@ -118,7 +118,9 @@ impl Api {
     pub(crate) async fn remove(&self, path: &str, uid: &str) -> Result<()> {
         let body = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": uid}});
         match self.send(Method::DELETE, path, "application/json", body.to_string().into_bytes()).await {
-            Err(error) if !matches!(code(&error), Some(404 | 409)) => Err(error).with_context(|| format!("DELETE {path}")),
+            Err(error) if !matches!(code(&error), Some(404 | 409)) => {
+                Err(error).with_context(|| format!("DELETE {path}"))
+            }
             _ => Ok(()),
         }
     }

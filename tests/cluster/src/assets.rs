@@ -136,7 +136,8 @@ impl Component {
     }
 
     fn module_folder(&self, module: &str) -> Result<PathBuf> {
-        let output = Command::new("go").args(["list", "-m", "-f", "{{.Dir}}", module]).current_dir(self.folder()).output()?;
+        let output =
+            Command::new("go").args(["list", "-m", "-f", "{{.Dir}}", module]).current_dir(self.folder()).output()?;
         ensure!(output.status.success(), "go list -m {module}: {}", String::from_utf8_lossy(&output.stderr));
         Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim()))
     }
@@ -146,7 +147,9 @@ impl Component {
 pub(crate) fn cache() -> Result<PathBuf> {
     let base = match std::env::var_os("XDG_CACHE_HOME") {
         Some(base) => PathBuf::from(base),
-        None => PathBuf::from(std::env::var_os("HOME").context("neither XDG_CACHE_HOME nor HOME is set")?).join(".cache"),
+        None => {
+            PathBuf::from(std::env::var_os("HOME").context("neither XDG_CACHE_HOME nor HOME is set")?).join(".cache")
+        }
     };
     Ok(base.join("kubectl-sigapps-cluster"))
 }
@@ -164,7 +167,8 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     if !from.is_dir() {
         let Some(parent) = to.parent() else { bail!("{} has no folder", to.display()) };
         fs::create_dir_all(parent)?;
-        return fs::write(to, fs::read(from).with_context(|| format!("cannot read {}", from.display()))?).map_err(Into::into);
+        return fs::write(to, fs::read(from).with_context(|| format!("cannot read {}", from.display()))?)
+            .map_err(Into::into);
     }
     for entry in fs::read_dir(from)? {
         let entry = entry?;

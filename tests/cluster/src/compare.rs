@@ -53,19 +53,23 @@ fn rule_of_message(job: &Value, lines: &[&Failure]) -> Option<String> {
         return None;
     }
     let message = text(condition, "/message");
-    let Some(verdict) = verdict(message) else { return Some(format!("cannot read the controller's message: {message}")) };
+    let Some(verdict) = verdict(message) else {
+        return Some(format!("cannot read the controller's message: {message}"));
+    };
     let line = lines.iter().find(|line| line.pod.as_deref() == Some(&verdict.pod));
     let Some(line) = line else { return Some(format!("no line for the pod of: {message}")) };
     let same_rule = line.rule.as_ref().is_some_and(|rule| rule.index == verdict.rule && rule.action == "FailJob");
-    let same_container = verdict.container.as_ref().is_none_or(|(container, code)| {
-        line.container.as_ref() == Some(container) && line.exit_code == Some(*code)
-    });
+    let same_container = verdict
+        .container
+        .as_ref()
+        .is_none_or(|(container, code)| line.container.as_ref() == Some(container) && line.exit_code == Some(*code));
     (line.class != "rule" || !same_rule || !same_container).then(|| format!("controller: {message}; tool: {line:?}"))
 }
 
 /// A Job that goes on has no pod that a FailJob rule matches.
 fn fail_job_without_message(job: &Value, lines: &[&Failure]) -> Option<String> {
-    let over = ["Failed", "FailureTarget", "Complete", "SuccessCriteriaMet"].iter().any(|kind| has_condition(job, kind));
+    let over =
+        ["Failed", "FailureTarget", "Complete", "SuccessCriteriaMet"].iter().any(|kind| has_condition(job, kind));
     let claimed = lines.iter().find(|line| line.rule.as_ref().is_some_and(|rule| rule.action == "FailJob"));
     claimed.filter(|_| !over).map(|line| format!("the controller did not fail the Job, but the tool says {line:?}"))
 }
@@ -73,15 +77,22 @@ fn fail_job_without_message(job: &Value, lines: &[&Failure]) -> Option<String> {
 fn failed_counter(job: &Value, lines: &[&Failure]) -> Option<String> {
     let counted: i64 = lines.iter().filter(|line| line.counted == Some(true)).map(|line| line.count).sum();
     let failed = number(job, "/status/failed");
-    (counted != failed).then(|| format!("status.failed is {failed}, but the tool's counted failures add up to {counted}"))
+    (counted != failed)
+        .then(|| format!("status.failed is {failed}, but the tool's counted failures add up to {counted}"))
 }
 
 fn one_line_per_pod(pods: &[&Value], lines: &[&Failure]) -> Vec<String> {
     let failed = pods.iter().filter(|pod| text(pod, "/status/phase") == "Failed");
     let wrong = failed.filter_map(|pod| {
         let uid = text(pod, "/metadata/uid");
-        let count = lines.iter().filter(|line| line.uid.as_deref() == Some(uid)).count();
-        (count != 1).then(|| format!("failed pod {} is in {count} lines", text(pod, "/metadata/name")))
+        let ours: Vec<_> = lines.iter().filter(|line| line.uid.as_deref() == Some(uid)).collect();
+        let index = annotation(pod, INDEX).and_then(|index| index.parse().ok());
+        let name = text(pod, "/metadata/name");
+        match ours.as_slice() {
+            [line] if line.index == index => None,
+            [line] => Some(format!("failed pod {name} has index {index:?}, the tool says {:?}", line.index)),
+            _ => Some(format!("failed pod {name} is in {} lines", ours.len())),
+        }
     });
     wrong.collect()
 }
@@ -110,7 +121,8 @@ fn failed_indexes(job: &Value, pods: &[&Value], lines: &[&Failure]) -> Option<St
         }
     }
     let written = text(job, "/status/failedIndexes");
-    (ranges(written) != expected).then(|| format!("status.failedIndexes is {written:?}, but from the tool's rules follows {expected:?}"))
+    (ranges(written) != expected)
+        .then(|| format!("status.failedIndexes is {written:?}, but from the tool's rules follows {expected:?}"))
 }
 
 /// `1,3-5` as numbers.
@@ -139,7 +151,10 @@ fn index_annotations(pods: &[&Value], lines: &[&Failure]) -> Vec<String> {
             let written = (count_in(pod, FAILURES), count_in(pod, IGNORED));
             if written != (failures, ignored) {
                 let name = text(pod, "/metadata/name");
-                found.push(format!("{name} says (failures, ignored) {written:?}, but from the tool's rules follows {:?}", (failures, ignored)));
+                found.push(format!(
+                    "{name} says (failures, ignored) {written:?}, but from the tool's rules follows {:?}",
+                    (failures, ignored)
+                ));
             }
             match line_of(pod, lines) {
                 Some(line) if text(pod, "/status/phase") == "Failed" && is_action(line, "Ignore") => ignored += 1,
@@ -153,9 +168,9 @@ fn index_annotations(pods: &[&Value], lines: &[&Failure]) -> Vec<String> {
 
 /// Whether the controller has nothing left to write about the failures so far.
 pub(crate) fn is_settled(job: &Value, pods: &[&Value], still_to_end: impl Fn(&Value) -> bool) -> bool {
-    let uncounted = ["failed", "succeeded"].iter().any(|list| {
-        !array(job, &format!("/status/uncountedTerminatedPods/{list}")).is_empty()
-    });
+    let uncounted = ["failed", "succeeded"]
+        .iter()
+        .any(|list| !array(job, &format!("/status/uncountedTerminatedPods/{list}")).is_empty());
     let over = has_condition(job, "Complete") || has_condition(job, "Failed");
     let failing = has_condition(job, "FailureTarget") || has_condition(job, "SuccessCriteriaMet");
     if uncounted || (failing && !over) || number(job, "/status/terminating") > 0 {
@@ -176,7 +191,8 @@ mod tests {
 
     #[test]
     fn reads_both_sentences_of_the_controller() {
-        let by_code = verdict("Container main for pod ns/x-1 failed with exit code -42 matching FailJob rule at index 3");
+        let by_code =
+            verdict("Container main for pod ns/x-1 failed with exit code -42 matching FailJob rule at index 3");
         let by_code = by_code.expect("a sentence of the controller");
         assert_eq!((by_code.pod.as_str(), by_code.container, by_code.rule), ("x-1", Some(("main".to_owned(), -42)), 3));
         let by_condition = verdict("Pod ns/x-1 has condition a.example/B matching FailJob rule at index 0");

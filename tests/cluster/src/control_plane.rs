@@ -23,7 +23,7 @@ const START: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parts {
-    /// etcd, API server and a controller manager with room for thousands of Jobs; nothing schedules pods.
+    /// etcd, API server and controller manager; nothing schedules pods.
     JobsOnly,
     /// The scheduler and the JobSet controller as well.
     Everything,
@@ -140,10 +140,15 @@ impl ControlPlane {
                 &folder,
                 "kube-controller-manager",
                 &assets.binary("kube-controller-manager"),
-                &controller_manager(&authority, parts),
+                &controller_manager(&authority),
             )?);
             if parts == Parts::Everything {
-                processes.push(Process::start(&folder, "kube-scheduler", &assets.binary("kube-scheduler"), &scheduler())?);
+                processes.push(Process::start(
+                    &folder,
+                    "kube-scheduler",
+                    &assets.binary("kube-scheduler"),
+                    &scheduler(),
+                )?);
                 processes.push(jobset_controller(&api, assets, &authority, &folder).await?);
             }
             Ok::<_, anyhow::Error>(api)
@@ -231,8 +236,8 @@ fn api_server(authority: &Authority, port: u16, etcd_port: u16) -> Vec<String> {
     ]
 }
 
-fn controller_manager(authority: &Authority, parts: Parts) -> Vec<String> {
-    let mut arguments = vec![
+fn controller_manager(authority: &Authority) -> Vec<String> {
+    vec![
         "--kubeconfig=kube-controller-manager.kubeconfig".to_owned(),
         "--leader-elect=false".to_owned(),
         format!("--service-account-private-key-file={}", authority.path("sa.key").display()),
@@ -242,12 +247,11 @@ fn controller_manager(authority: &Authority, parts: Parts) -> Vec<String> {
         "--secure-port=0".to_owned(),
         // Failed pods are the evidence; the default threshold would remove them above 12,500.
         "--terminated-pod-gc-threshold=0".to_owned(),
-    ];
-    if parts == Parts::JobsOnly {
-        let fast = ["--kube-api-qps=1000", "--kube-api-burst=2000", "--concurrent-job-syncs=20"];
-        arguments.extend(fast.map(str::to_owned));
-    }
-    arguments
+        // Jobs by the hundred; the defaults would take minutes.
+        "--kube-api-qps=1000".to_owned(),
+        "--kube-api-burst=2000".to_owned(),
+        "--concurrent-job-syncs=20".to_owned(),
+    ]
 }
 
 fn scheduler() -> Vec<String> {

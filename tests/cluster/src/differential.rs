@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use crate::api::{Api, Change, annotation, label, pod_path, text};
+use crate::api::{Api, Change, annotation, has_condition, label, pod_path, text};
 use crate::assets::{Assets, cache};
 use crate::compare::{disagreements, is_settled};
 use crate::control_plane::{ControlPlane, Parts};
@@ -23,12 +23,13 @@ use crate::random_job::{Ending, RandomJob};
 use crate::results::Results;
 use crate::tool::{Failure, Tool};
 
+pub(crate) const NAMES: [&str; 2] = ["differential-dump", "differential-live"];
 /// Requests under way at once; the API server refuses above 400.
 const CONCURRENCY: usize = 32;
 /// How long replacement pods go on to fail. The first comes 10 s after a failure, the second 20 s.
 const PLAY: Duration = Duration::from_secs(25);
 /// How long the controller may take to come to rest; an index waits up to 20 s for its replacement.
-const REST: Duration = Duration::from_secs(180);
+const REST: Duration = Duration::from_secs(120);
 
 pub(crate) async fn run(assets: &Assets, program: &Path, jobs: usize, seed: u64, results: &mut Results) -> Result<()> {
     println!("differential: {jobs} Jobs of seed {seed}");
@@ -50,20 +51,21 @@ pub(crate) async fn run(assets: &Assets, program: &Path, jobs: usize, seed: u64,
     world.write(&dump)?;
     let from_dump = async { Ok::<_, anyhow::Error>(world.compare(&tool.failures_in(&dump).await?, |_| true)) };
     let outcome = from_dump.await.and_then(|found| judge(seed, &world, &found, &dump));
-    results.record("differential-dump", outcome);
+    results.record(NAMES[0], outcome);
     let outcome = live(&plane.api, &tool, world).await.and_then(|(world, found)| {
         let dump = plane.folder().join("live.json");
         world.write(&dump)?;
         judge(seed, &world, &found, &dump)
     });
-    results.record("differential-live", outcome);
+    results.record(NAMES[1], outcome);
     println!("  {:.1} s: compared", start.elapsed().as_secs_f32());
     Ok(())
 }
 
 async fn create(api: &Api, random: &[RandomJob]) -> Result<()> {
     for number in 0..random.len().min(10) {
-        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": format!("random-{number}")}});
+        let namespace =
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": format!("random-{number}")}});
         api.ensure("/api/v1/namespaces", &namespace).await?;
     }
     stream::iter(random)
@@ -163,14 +165,23 @@ impl World {
         versions
     }
 
-    fn unsettled(&self) -> Vec<&str> {
+    fn unsettled(&self) -> Vec<&Value> {
         let moving = |job: &&Value| {
             let pods = self.pods_of(job);
-            let started = job.pointer("/status/startTime").is_some() && !pods.is_empty();
+            // One whose deadline passed while its pods ran has none left.
+            let started = !pods.is_empty() || has_condition(job, "Failed");
             // No pod is ended any more, so one that still runs will do so for good.
             !started || !is_settled(job, &pods, |_| false)
         };
-        self.jobs.iter().filter(moving).map(|job| text(job, "/metadata/name")).collect()
+        self.jobs.iter().filter(moving).collect()
+    }
+
+    /// A Job and its pods as JSON, a line each.
+    fn in_full(&self, job: &Value) -> String {
+        let pods = self.pods_of(job);
+        let lines =
+            std::iter::once(job).chain(pods).map(|object| format!("  {} {}", text(object, "/kind"), brief(object)));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn summary(&self) -> String {
@@ -220,8 +231,12 @@ async fn rest(api: &Api, jobs: usize) -> Result<World> {
             world.events = api.list("/api/v1/events").await?;
             return Ok(world);
         }
-        let waited = format!("waited {} s for the controller to settle {}", REST.as_secs(), unsettled.join(", "));
-        ensure!(start.elapsed() < REST, waited);
+        ensure!(
+            start.elapsed() < REST,
+            "waited {} s for the controller to settle\n{}",
+            REST.as_secs(),
+            world.in_full(unsettled[0])
+        );
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
@@ -233,7 +248,8 @@ async fn live(api: &Api, tool: &Tool, mut before: World) -> Result<(World, Vec<(
     loop {
         let failures = tool.failures(&["-A", "--all"]).await?;
         let after = World::read(api).await?;
-        let versions: HashMap<_, _> = after.jobs.iter().map(|job| (text(job, "/metadata/uid"), after.version(job))).collect();
+        let versions: HashMap<_, _> =
+            after.jobs.iter().map(|job| (text(job, "/metadata/uid"), after.version(job))).collect();
         let same = |job: &Value| versions.get(text(job, "/metadata/uid")) == Some(&before.version(job));
         let found = before.compare(&failures, |job| same(job) && !compared.contains(text(job, "/metadata/uid")));
         if !found.is_empty() {
@@ -244,7 +260,11 @@ async fn live(api: &Api, tool: &Tool, mut before: World) -> Result<(World, Vec<(
             return Ok((before, found));
         }
         let left = before.jobs.len() - compared.len();
-        ensure!(start.elapsed() < REST, "waited {} s for {left} Jobs to hold still while the tool reads", REST.as_secs());
+        ensure!(
+            start.elapsed() < REST,
+            "waited {} s for {left} Jobs to hold still while the tool reads",
+            REST.as_secs()
+        );
         before = after;
     }
 }
@@ -260,9 +280,10 @@ fn judge(seed: u64, world: &World, found: &[(usize, Vec<String>)], dump: &Path) 
     for (position, reasons) in found.iter().take(5) {
         let job = &world.jobs[*position];
         println!("disagreement on {}/{}", text(job, "/metadata/namespace"), text(job, "/metadata/name"));
-        reasons.iter().for_each(|reason| println!("  {reason}"));
-        println!("  Job {}", brief(job));
-        world.pods_of(job).iter().for_each(|pod| println!("  Pod {}", brief(pod)));
+        for reason in reasons {
+            println!("  {reason}");
+        }
+        println!("{}", world.in_full(job));
     }
     let jobs = found.len();
     Err(anyhow::anyhow!("{jobs} Jobs of seed {seed} differ; everything the API said is in {}", kept.display()))

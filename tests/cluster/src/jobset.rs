@@ -21,7 +21,11 @@ pub(crate) async fn install_kinds(api: &Api, manifests: &Path) -> Result<()> {
             let path = format!("{kinds}/{}", text(&definition, "/metadata/name"));
             until(&format!("{path} to be established"), Duration::from_secs(30), || async {
                 let seen = api.get(&path).await?;
-                Ok(if has_condition(&seen, "Established") { Answer::Ready(()) } else { Answer::NotYet(seen["status"].to_string()) })
+                Ok(if has_condition(&seen, "Established") {
+                    Answer::Ready(())
+                } else {
+                    Answer::NotYet(seen["status"].to_string())
+                })
             })
             .await?;
         }

@@ -1,14 +1,23 @@
 //! Tests of `kubectl-sigapps` against a real control plane. See the README beside this crate.
 
+mod access;
 mod api;
 mod assets;
 mod certificates;
+mod cli;
 mod compare;
+mod container;
 mod control_plane;
+mod developer;
 mod differential;
+mod expectations;
+mod fill;
 mod jobset;
+mod kubelet;
 mod random_job;
 mod results;
+mod scenario;
+mod scenarios;
 mod tool;
 mod wait;
 mod yaml;
@@ -34,6 +43,22 @@ struct Arguments {
 enum Command {
     /// Build the control plane's programs from Go modules
     Build,
+    /// Start a control plane and leave it running
+    Up {
+        /// Play the scenarios as well, and stay until Ctrl-C
+        #[arg(long)]
+        scenarios: bool,
+    },
+    /// Stop what `up` left running
+    Down,
+    /// Fill a running control plane with failed pods
+    Fill {
+        #[arg(long, value_name = "N", default_value_t = 20_000)]
+        pods: usize,
+        /// [default: that of `up`]
+        #[arg(long, value_name = "FILE")]
+        kubeconfig: Option<PathBuf>,
+    },
     /// Run the tests: one line a test, the total last
     Run {
         /// Only tests whose name contains this
@@ -104,20 +129,29 @@ async fn perform(command: Command) -> Result<bool> {
     let assets = Assets::from_environment()?;
     match command {
         Command::Build => assets.build().map(|()| true),
-        Command::Run { only, random } => {
-            let mut results = Results::new(only);
-            if results.wants("differential") {
-                let ran = differential::run(&assets, &random.tool(), random.jobs, random.seed(), &mut results).await;
-                if ran.is_err() {
-                    results.record("differential", ran);
-                }
-            }
-            Ok(results.finish())
-        }
+        Command::Up { scenarios } => developer::up(&assets, scenarios).await.map(|()| true),
+        Command::Down => developer::down().map(|()| true),
+        Command::Fill { pods, kubeconfig } => fill::run(kubeconfig.as_deref(), pods).await.map(|()| true),
+        Command::Run { only, random } => Ok(run(&assets, only, &random).await),
         Command::Differential { random } => {
             let mut results = Results::new(None);
             differential::run(&assets, &random.tool(), random.jobs, random.seed(), &mut results).await?;
             Ok(results.finish())
         }
     }
+}
+
+/// Each group of tests on a control plane of its own, one after the other.
+async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
+    let mut results = Results::new(only);
+    let tool = random.tool();
+    if differential::NAMES.iter().any(|name| results.wants(name)) {
+        let ran = differential::run(assets, &tool, random.jobs, random.seed(), &mut results).await;
+        results.record_error("differential", ran);
+    }
+    if scenarios::names().iter().any(|name| results.wants(name)) {
+        let ran = scenarios::run(assets, &tool, &mut results).await;
+        results.record_error("scenarios", ran);
+    }
+    results.finish()
 }

@@ -89,7 +89,8 @@ impl RandomJob {
 
     fn template(&self) -> Value {
         let image = "registry.example/app:1.4";
-        let plain = |names: &[String]| names.iter().map(|name| json!({"name": name, "image": image})).collect::<Vec<_>>();
+        let plain =
+            |names: &[String]| names.iter().map(|name| json!({"name": name, "image": image})).collect::<Vec<_>>();
         let mut first = plain(&self.inits);
         first.extend(self.sidecars.iter().map(|name| json!({"name": name, "image": image, "restartPolicy": "Always"})));
         json!({"spec": {"restartPolicy": "Never", "containers": plain(&self.apps), "initContainers": first}})
@@ -108,7 +109,8 @@ impl RandomJob {
     }
 
     fn rule(&mut self, rng: &mut Rng, per_index: bool) -> Value {
-        let actions: &[&str] = if per_index { &["FailJob", "Ignore", "Count", "FailIndex"] } else { &["FailJob", "Ignore", "Count"] };
+        let actions: &[&str] =
+            if per_index { &["FailJob", "Ignore", "Count", "FailIndex"] } else { &["FailJob", "Ignore", "Count"] };
         let action = actions[rng.usize(..actions.len())];
         if rng.u8(..100) < 30 {
             let patterns = (0..rng.usize(1..=3)).map(|_| {
@@ -137,7 +139,8 @@ impl RandomJob {
             1..=3 => rng.usize(3..8),
             _ => rng.usize(1..3),
         };
-        let mut values: Vec<i32> = (0..count).map(|_| if rng.bool() { pick(rng, CODES) } else { rng.i32(1..=255) }).collect();
+        let mut values: Vec<i32> =
+            (0..count).map(|_| if rng.bool() { pick(rng, CODES) } else { rng.i32(1..=255) }).collect();
         if operator == "NotIn" && rng.bool() {
             values.push(0);
         }
@@ -248,11 +251,13 @@ fn terminated(rng: &mut Rng, name: &str, code: i32) -> Value {
         _ => "Error",
     };
     let state = json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": now(), "finishedAt": now()}});
-    let mut status = json!({"name": name, "image": "x", "imageID": "", "ready": false, "restartCount": 0, "state": state});
+    let mut status =
+        json!({"name": name, "image": "x", "imageID": "", "ready": false, "restartCount": 0, "state": state});
     // An earlier end of the container never counts, whatever its code.
     if rng.u8(..100) < 5 {
         status["restartCount"] = 1.into();
-        status["lastState"] = json!({"terminated": {"exitCode": pick(rng, CODES), "startedAt": now(), "finishedAt": now()}});
+        status["lastState"] =
+            json!({"terminated": {"exitCode": pick(rng, CODES), "startedAt": now(), "finishedAt": now()}});
     }
     status
 }

@@ -19,6 +19,13 @@ impl Results {
         self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
     }
 
+    /// For what went wrong before single tests could be told apart.
+    pub(crate) fn record_error(&mut self, name: &str, outcome: Result<()>) {
+        if outcome.is_err() {
+            self.record(name, outcome);
+        }
+    }
+
     pub(crate) fn record(&mut self, name: &str, outcome: Result<()>) {
         match outcome {
             Ok(()) => {

@@ -64,7 +64,8 @@ fn one() -> i64 {
 
 impl Tool {
     pub(crate) fn new(program: &Path, kubeconfig: &Path) -> Result<Self> {
-        let program = program.canonicalize().with_context(|| format!("the tool under test is not at {}", program.display()))?;
+        let program =
+            program.canonicalize().with_context(|| format!("the tool under test is not at {}", program.display()))?;
         Ok(Self { program, kubeconfig: kubeconfig.to_owned() })
     }
 
@@ -72,9 +73,16 @@ impl Tool {
         &self.program
     }
 
+    /// It sees no kubeconfig but one that is named.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.env("KUBECONFIG", "/dev/null").env("HOME", "/nonexistent");
+        command
+    }
+
     /// Against the cluster.
     pub(crate) async fn live(&self, arguments: &[&str]) -> Result<Output> {
-        let mut command = Command::new(&self.program);
+        let mut command = self.command();
         command.args(arguments).arg("--kubeconfig").arg(&self.kubeconfig);
         run(command).await
     }
@@ -87,7 +95,7 @@ impl Tool {
 
     /// Every failure in a file, without a cluster.
     pub(crate) async fn failures_in(&self, dump: &Path) -> Result<Vec<Failure>> {
-        let mut command = Command::new(&self.program);
+        let mut command = self.command();
         command.args(["failures", "-A", "--all", "-o", "jsonl", "-f"]).arg(dump);
         lines(&run(command).await?)
     }
@@ -99,9 +107,9 @@ impl Tool {
     }
 }
 
-/// No colour, no terminal, and no kubeconfig but the one that is named.
+/// No colour and no terminal, but a known width.
 pub(crate) async fn run(mut command: Command) -> Result<Output> {
-    command.env("COLUMNS", "120").env("NO_COLOR", "1").env_remove("KUBECONFIG").kill_on_drop(true);
+    command.env("COLUMNS", "120").env("NO_COLOR", "1").kill_on_drop(true);
     command.stdin(std::process::Stdio::null());
     let named = format!("{:?}", command.as_std());
     let output = tokio::time::timeout(LIMIT, command.output())
@@ -109,7 +117,8 @@ pub(crate) async fn run(mut command: Command) -> Result<Output> {
         .map_err(|_| anyhow!("{named} took more than {} s", LIMIT.as_secs()))?
         .with_context(|| format!("cannot run {named}"))?;
     let Some(code) = output.status.code() else { bail!("{named} ended with {}", output.status) };
-    let stdout = String::from_utf8(output.stdout).with_context(|| format!("{named} printed bytes that are not UTF-8"))?;
+    let stdout =
+        String::from_utf8(output.stdout).with_context(|| format!("{named} printed bytes that are not UTF-8"))?;
     Ok(Output { code, stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned() })
 }
 

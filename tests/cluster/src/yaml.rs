@@ -9,8 +9,8 @@ use serde_json::Value;
 /// The documents of a file, without the empty ones.
 pub(crate) fn documents(path: &Path) -> Result<Vec<Value>> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let mut documents: Vec<Value> =
-        serde_saphyr::from_multiple_with_options(&text, unlimited()).with_context(|| format!("{} is not YAML", path.display()))?;
+    let mut documents: Vec<Value> = serde_saphyr::from_multiple_with_options(&text, unlimited())
+        .with_context(|| format!("{} is not YAML", path.display()))?;
     documents.retain(|document| !document.is_null());
     Ok(documents)
 }

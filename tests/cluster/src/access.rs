@@ -1,0 +1,105 @@
+//! What the published roles allow is enough, and what is missing is said.
+
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+
+use crate::api::{Api, array, text};
+use crate::control_plane::ControlPlane;
+use crate::results::Results;
+use crate::tool::Tool;
+use crate::yaml;
+
+pub(crate) const NAMES: [&str; 3] =
+    ["access-published-role-suffices", "access-without-pods-is-an-error", "access-without-events-degrades"];
+
+pub(crate) async fn check(tool: &Tool, plane: &ControlPlane, results: &mut Results) {
+    for (position, name) in NAMES.into_iter().enumerate().filter(|(_, name)| results.wants(name)).collect::<Vec<_>>() {
+        let outcome = match position {
+            0 => suffices(tool, &plane.api).await,
+            1 => no_pods(tool).await,
+            _ => no_events(tool, &plane.api).await,
+        };
+        results.record(name, outcome);
+    }
+}
+
+/// The ClusterRole that the project publishes.
+fn published() -> Result<Vec<Value>> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rbac/core.yaml");
+    if file.exists() {
+        return yaml::documents(&file);
+    }
+    let allow = |group: &str, resources: &[&str], verbs: &[&str]| json!({"apiGroups": [group], "resources": resources, "verbs": verbs});
+    let rules = [
+        allow("", &["pods"], &["get", "list"]),
+        allow("", &["events"], &["list"]),
+        allow("batch", &["jobs", "cronjobs"], &["get", "list"]),
+        allow("jobset.x-k8s.io", &["jobsets"], &["get", "list"]),
+    ];
+    let role = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "sigapps-core"}, "rules": rules,
+    });
+    Ok(vec![role])
+}
+
+const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
+
+async fn bind(api: &Api, role: &Value, user: &str) -> Result<()> {
+    api.ensure(&format!("{RBAC}/clusterroles"), role).await?;
+    let binding = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": user},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role["metadata"]["name"]},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+    });
+    api.ensure(&format!("{RBAC}/clusterrolebindings"), &binding).await
+}
+
+/// A Job that is over, so that two runs see the same.
+const JOB: [&str; 7] = ["failures", "job/train-config-error", "-n", "ml-team", "--all", "-o", "jsonl"];
+
+async fn suffices(tool: &Tool, api: &Api) -> Result<()> {
+    for role in published()?.iter().filter(|role| role["kind"] == "ClusterRole") {
+        bind(api, role, "reader").await?;
+    }
+    let admin = tool.live(&JOB).await?;
+    let reader = tool.live(&[&JOB[..], &["--as", "reader"]].concat()).await?;
+    ensure!(reader.code == 0, "exit code {}: {}", reader.code, reader.stderr);
+    ensure!(reader.stdout == admin.stdout, "the reader sees\n{}\nthe administrator\n{}", reader.stdout, admin.stdout);
+    let everywhere = tool.live(&["failures", "-A", "-o", "json", "--as", "reader"]).await?;
+    ensure!(everywhere.code == 0, "exit code {}: {}", everywhere.code, everywhere.stderr);
+    let report: Value = serde_json::from_str(&everywhere.stdout)?;
+    let denied: Vec<_> =
+        array(&report, "/sources").iter().filter(|source| text(source, "/state") == "denied").collect();
+    ensure!(denied.is_empty(), "the role leaves out what the tool asks for: {denied:?}");
+    Ok(())
+}
+
+async fn no_pods(tool: &Tool) -> Result<()> {
+    let output = tool.live(&["failures", "-n", "ml-team", "--as", "stranger"]).await?;
+    ensure!(output.code == 1, "exit code {}: {}{}", output.code, output.stdout, output.stderr);
+    ensure!(output.stdout.is_empty(), "printed something all the same: {}", output.stdout);
+    let clear =
+        output.stderr.contains("pods") && output.stderr.contains("ml-team") && output.stderr.lines().count() <= 3;
+    ensure!(clear, "not clear what is missing where: {}", output.stderr);
+    Ok(())
+}
+
+async fn no_events(tool: &Tool, api: &Api) -> Result<()> {
+    let allow = |group: &str, resources: &[&str]| json!({"apiGroups": [group], "resources": resources, "verbs": ["get", "list"]});
+    let rules = [allow("", &["pods"]), allow("batch", &["jobs", "cronjobs"]), allow("jobset.x-k8s.io", &["jobsets"])];
+    let role = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "no-events"}, "rules": rules,
+    });
+    bind(api, &role, "without-events").await?;
+    let output = tool.live(&["failures", "-n", "ml-team", "-o", "json", "--as", "without-events"]).await?;
+    ensure!(output.code == 0, "exit code {}: {}", output.code, output.stderr);
+    ensure!(output.stderr.contains("events"), "stderr does not say that events are missing: {:?}", output.stderr);
+    let report: Value = serde_json::from_str(&output.stdout)?;
+    let sources = array(&report, "/sources");
+    let denied =
+        sources.iter().any(|source| text(source, "/resource") == "events" && text(source, "/state") == "denied");
+    ensure!(denied, "events are not among the denied sources: {sources:?}");
+    Ok(())
+}
