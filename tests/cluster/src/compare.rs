@@ -63,7 +63,7 @@ fn rule_of_message(job: &Value, lines: &[&Failure]) -> Option<String> {
         .container
         .as_ref()
         .is_none_or(|(container, code)| line.container.as_ref() == Some(container) && line.exit_code == Some(*code));
-    (line.class != "rule" || !same_rule || !same_container).then(|| format!("controller: {message}; tool: {line:?}"))
+    (line.class != "rule" || !same_rule || !same_container).then(|| format!("controller: {message}; tool: {line}"))
 }
 
 /// A Job that goes on has no pod that a FailJob rule matches.
@@ -71,7 +71,7 @@ fn fail_job_without_message(job: &Value, lines: &[&Failure]) -> Option<String> {
     let over =
         ["Failed", "FailureTarget", "Complete", "SuccessCriteriaMet"].iter().any(|kind| has_condition(job, kind));
     let claimed = lines.iter().find(|line| line.rule.as_ref().is_some_and(|rule| rule.action == "FailJob"));
-    claimed.filter(|_| !over).map(|line| format!("the controller did not fail the Job, but the tool says {line:?}"))
+    claimed.filter(|_| !over).map(|line| format!("the controller did not fail the Job, but the tool says {line}"))
 }
 
 fn failed_counter(job: &Value, lines: &[&Failure]) -> Option<String> {

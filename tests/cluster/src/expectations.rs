@@ -84,7 +84,12 @@ pub(crate) const EXPECTATIONS: &[Expectation] = &[
         ],
     ),
     job("ml-team", "sweep", Until::Condition("Failed"), &[Group::of(4, "noPolicy").code(3)]),
-    job("data", "report", Until::Condition("Failed"), &[Group::of(1, "jobLevel").reason("DeadlineExceeded")]),
+    job(
+        "data",
+        "report",
+        Until::Condition("Failed"),
+        &[Group::of(1, "jobLevel").reason("DeadlineExceeded"), Group::of(1, "collateral")],
+    ),
     job(
         "ml-team",
         "gpu-probe",

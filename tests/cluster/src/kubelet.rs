@@ -37,20 +37,18 @@ impl Kubelet {
     }
 }
 
-/// Eight GPUs each, in three zones and two node pools.
+/// Eight GPUs each, in three zones. The last four are for pods that ask for them, so that a test may harm these nodes
+/// without touching anybody else's pods.
 async fn create_node(api: &Api, number: usize) -> Result<()> {
     let name = format!("gpu-node-{number}");
+    let reserved = number >= NODES - 4;
     let zone = ["a", "b", "c"][number % 3];
-    let labels = json!({
-        "kubernetes.io/hostname": name,
-        "topology.kubernetes.io/zone": zone,
-        "cloud.google.com/gke-nodepool": format!("pool-{}", number % 2),
-    });
-    api.ensure(
-        "/api/v1/nodes",
-        &json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}),
-    )
-    .await?;
+    let pool = if reserved { "reserved" } else { "shared" };
+    let labels = json!({"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone, "cloud.google.com/gke-nodepool": pool});
+    let reservation = json!({"key": "reserved", "effect": "NoSchedule"});
+    let taints = if reserved { vec![reservation] } else { Vec::new() };
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": {"taints": taints}});
+    api.ensure("/api/v1/nodes", &node).await?;
     let room = json!({"cpu": "64", "memory": "512Gi", "pods": "250", "nvidia.com/gpu": "8"});
     let ready = json!({"type": "Ready", "status": "True", "reason": "KubeletReady", "lastHeartbeatTime": now(), "lastTransitionTime": now()});
     let status = json!({"status": {"capacity": room, "allocatable": room, "conditions": [ready]}});

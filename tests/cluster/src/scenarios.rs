@@ -1,5 +1,6 @@
 //! Plays the scenarios on a whole control plane, then asks the tool what it makes of them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use crate::expectations::{EXPECTATIONS, Expectation, Group, Number, Until};
 use crate::kubelet::Kubelet;
 use crate::results::Results;
 use crate::scenario::Scenario;
-use crate::tool::{Failure, Tool};
+use crate::tool::{Failure, Tool, listed};
 use crate::wait::{Answer, until};
 use crate::{access, cli};
 
@@ -172,15 +173,19 @@ async fn check(api: &Api, expectation: &Expectation, all: &[Failure]) -> Result<
             Number::AtLeast(number) => alike >= number,
         };
         open |= matches!(group.number, Number::AtLeast(_));
-        ensure!(enough, "{} of {}, found {alike} in {lines:#?}", group.in_words(), expectation.name);
+        ensure!(enough, "expected {}, found {alike} among{}", group.in_words(), listed(&lines));
     }
     let expected: i64 = expectation.failures.iter().map(Group::least).sum();
     let found: i64 = lines.iter().map(|line| line.count).sum();
-    ensure!(open || found == expected, "{expected} failures expected, found {found} in {lines:#?}");
+    ensure!(open || found == expected, "expected {expected} failures, found{}", listed(&lines));
     let failed = number(&api.get(&job_path(expectation)).await?, "/status/failed");
     let counted: i64 = lines.iter().filter(|line| line.counted == Some(true)).map(|line| line.count).sum();
     // Those of an unfinished Job may have become more since the tool looked.
-    ensure!(open || counted == failed, "status.failed is {failed}, counted failures add up to {counted} in {lines:#?}");
+    ensure!(
+        open || counted == failed,
+        "status.failed is {failed}, the counted failures add up to {counted}:{}",
+        listed(&lines)
+    );
     Ok(())
 }
 
@@ -199,7 +204,14 @@ impl Group {
     }
 
     fn in_words(&self) -> String {
-        format!("{:?} {} {:?} {:?} {:?}", self.number, self.class, self.rule, self.exit_code, self.reason)
+        let number = match self.number {
+            Number::Exactly(number) => number.to_string(),
+            Number::AtLeast(number) => format!("{number} or more"),
+        };
+        let rule = self.rule.map(|(index, action)| format!(" {action} rule {index}")).unwrap_or_default();
+        let code = self.exit_code.map(|code| format!(" exit {code}")).unwrap_or_default();
+        let reason = self.reason.map(|reason| format!(" {reason}")).unwrap_or_default();
+        format!("{number} × {}{rule}{code}{reason}", self.class)
     }
 }
 
@@ -210,7 +222,7 @@ fn lines_of<'a>(failures: &'a [Failure], namespace: &str, workload: &str) -> Vec
 fn hidden(shown: &[Failure], jobs: &[&str]) -> Result<()> {
     let found = shown.iter().find(|line| line.job.as_deref().is_some_and(|job| jobs.contains(&job)));
     match found {
-        Some(line) => bail!("nobody needs to act on this: {line:?}"),
+        Some(line) => bail!("nobody needs to act on this of {}: {line}", line.workload),
         None => Ok(()),
     }
 }
@@ -219,7 +231,7 @@ fn hidden(shown: &[Failure], jobs: &[&str]) -> Result<()> {
 fn harmless(all: &[Failure], job: &str) -> Result<()> {
     let counted = all.iter().find(|line| line.job.as_deref() == Some(job) && line.counted == Some(true));
     match counted {
-        Some(line) => bail!("the Job ignores this: {line:?}"),
+        Some(line) => bail!("the Job ignores this: {line}"),
         None => Ok(()),
     }
 }
@@ -228,7 +240,7 @@ fn owned(all: &[Failure], namespace: &str, workload: &str, (index, action): (i64
     let lines = lines_of(all, namespace, workload);
     let by_rule =
         lines.iter().any(|line| line.rule.as_ref().is_some_and(|rule| rule.index == index && rule.action == action));
-    let workloads: Vec<_> = all.iter().map(|line| line.workload.as_str()).collect();
+    let workloads: BTreeSet<_> = all.iter().map(|line| line.workload.as_str()).collect();
     ensure!(
         by_rule,
         "no failure of {workload} under {action} rule {index}; its lines {lines:#?}; all workloads {workloads:?}"

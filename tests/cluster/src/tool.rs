@@ -1,5 +1,6 @@
 //! Runs the program under test and reads what it prints.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -56,6 +57,32 @@ pub(crate) struct Failure {
 pub(crate) struct Rule {
     pub(crate) index: i64,
     pub(crate) action: String,
+}
+
+impl fmt::Display for Failure {
+    /// On one line, for whoever reads why a test failed.
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        write!(to, "{} ×{} {}", self.class, self.count, self.pod.as_deref().unwrap_or("(no pod)"))?;
+        if let Some(rule) = &self.rule {
+            write!(to, ", {} rule {}", rule.action, rule.index)?;
+        }
+        if let Some(container) = &self.container {
+            write!(to, ", {container}")?;
+        }
+        if let Some(code) = self.exit_code {
+            write!(to, " exit {code}")?;
+        }
+        let counted = self.counted.map_or("unknown", |counted| if counted { "yes" } else { "no" });
+        write!(to, ", {}, counted: {counted}", self.reason.as_deref().unwrap_or("no reason"))
+    }
+}
+
+/// One a line.
+pub(crate) fn listed(failures: &[&Failure]) -> String {
+    if failures.is_empty() {
+        return " nothing".to_owned();
+    }
+    failures.iter().map(|failure| format!("\n    {failure}")).collect::<Vec<_>>().concat()
 }
 
 fn one() -> i64 {
