@@ -7,12 +7,13 @@ use serde_json::Value;
 use crate::api::{annotation, array, condition, has_condition, number, text};
 use crate::tool::Failure;
 
-/// Everything on which the two differ; empty when they agree.
-pub(crate) fn disagreements(job: &Value, pods: &[&Value], lines: &[&Failure]) -> Vec<String> {
+/// Everything on which the two differ; empty when they agree. `gone` is how many running pods the controller deleted.
+pub(crate) fn disagreements(job: &Value, pods: &[&Value], gone: i64, lines: &[&Failure]) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(rule_of_message(job, lines));
     found.extend(fail_job_without_message(job, lines));
     found.extend(failed_counter(job, lines));
+    found.extend(failed_pods_counted(job, pods, gone, lines));
     found.extend(one_line_per_pod(pods, lines));
     if job.pointer("/spec/backoffLimitPerIndex").is_some() {
         found.extend(failed_indexes(job, pods, lines));
@@ -79,6 +80,17 @@ fn failed_counter(job: &Value, lines: &[&Failure]) -> Option<String> {
     let failed = number(job, "/status/failed");
     (counted != failed)
         .then(|| format!("status.failed is {failed}, but the tool's counted failures add up to {counted}"))
+}
+
+/// A failure taken for ignored would come out as lost, and the sum would still be right; so the pods that are there are
+/// counted by themselves.
+fn failed_pods_counted(job: &Value, pods: &[&Value], gone: i64, lines: &[&Failure]) -> Option<String> {
+    let failed = pods.iter().filter(|pod| text(pod, "/status/phase") == "Failed");
+    let counted = failed.filter_map(|pod| line_of(pod, lines)).filter(|line| line.counted == Some(true)).count();
+    let expected = number(job, "/status/failed") - gone;
+    (i64::try_from(counted) != Ok(expected)).then(|| {
+        format!("without the {gone} pods deleted, status.failed has {expected}, but the tool counts {counted} of the failed pods")
+    })
 }
 
 fn one_line_per_pod(pods: &[&Value], lines: &[&Failure]) -> Vec<String> {

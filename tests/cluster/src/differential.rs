@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -43,7 +43,7 @@ pub(crate) async fn run(assets: &Assets, program: &Path, jobs: usize, seed: u64,
     println!("  {:.1} s: created", start.elapsed().as_secs_f32());
     tokio::time::sleep(PLAY).await;
     player.frozen.store(true, Ordering::SeqCst);
-    let world = rest(&plane.api, jobs).await?;
+    let world = rest(&plane.api, &player.gone, jobs).await?;
     println!("  {:.1} s: {}", start.elapsed().as_secs_f32(), world.summary());
 
     let tool = tool?;
@@ -52,7 +52,7 @@ pub(crate) async fn run(assets: &Assets, program: &Path, jobs: usize, seed: u64,
     let from_dump = async { Ok::<_, anyhow::Error>(world.compare(&tool.failures_in(&dump).await?, |_| true)) };
     let outcome = from_dump.await.and_then(|found| judge(seed, &world, &found, &dump));
     results.record(NAMES[0], outcome);
-    let outcome = live(&plane.api, &tool, world).await.and_then(|(world, found)| {
+    let outcome = live(&plane.api, &tool, &player.gone, world).await.and_then(|(world, found)| {
         let dump = plane.folder().join("live.json");
         world.write(&dump)?;
         judge(seed, &world, &found, &dump)
@@ -78,9 +78,13 @@ async fn create(api: &Api, random: &[RandomJob]) -> Result<()> {
         .await
 }
 
+/// Pods that were deleted, by the uid of their Job. Here only the controller deletes pods, and only those still running.
+type Gone = Arc<Mutex<HashMap<String, i64>>>;
+
 /// Ends pods as their Job says, as soon as they appear.
 struct Player {
     frozen: Arc<AtomicBool>,
+    gone: Gone,
     task: JoinHandle<()>,
 }
 
@@ -94,13 +98,21 @@ impl Player {
     fn start(api: &Api, random: &Arc<Vec<RandomJob>>) -> Self {
         let frozen = Arc::new(AtomicBool::new(false));
         let mut pods = api.watch("/api/v1/pods");
-        let (api, random, flag) = (api.clone(), random.clone(), frozen.clone());
+        let gone = Gone::default();
+        let (api, random, flag, deleted) = (api.clone(), random.clone(), frozen.clone(), gone.clone());
         let task = tokio::spawn(async move {
             let permits = Arc::new(Semaphore::new(CONCURRENCY));
             let mut seen = HashSet::new();
             let mut earlier: HashMap<(String, i64), u64> = HashMap::new();
             while let Some(change) = pods.recv().await {
-                let Change::Present(pod) = change else { continue };
+                let pod = match change {
+                    Change::Present(pod) => pod,
+                    Change::Gone(pod) => {
+                        let owner = text(&pod, "/metadata/ownerReferences/0/uid").to_owned();
+                        *deleted.lock().expect("nothing panics while holding it").entry(owner).or_default() += 1;
+                        continue;
+                    }
+                };
                 let known = !seen.insert(text(&pod, "/metadata/uid").to_owned());
                 if known || flag.load(Ordering::SeqCst) {
                     continue;
@@ -120,7 +132,7 @@ impl Player {
                 });
             }
         });
-        Self { frozen, task }
+        Self { frozen, gone, task }
     }
 }
 
@@ -138,10 +150,11 @@ struct World {
     events: Vec<Value>,
     /// Positions in `pods` by the uid of their Job.
     pods_of: HashMap<String, Vec<usize>>,
+    gone: HashMap<String, i64>,
 }
 
 impl World {
-    async fn read(api: &Api) -> Result<Self> {
+    async fn read(api: &Api, gone: &Gone) -> Result<Self> {
         let jobs = api.list("/apis/batch/v1/jobs").await?;
         let pods = api.list("/api/v1/pods").await?;
         let mut pods_of: HashMap<String, Vec<usize>> = HashMap::new();
@@ -149,7 +162,8 @@ impl World {
             let owner = text(pod, "/metadata/ownerReferences/0/uid").to_owned();
             pods_of.entry(owner).or_default().push(position);
         }
-        Ok(Self { jobs, pods, events: Vec::new(), pods_of })
+        let gone = gone.lock().expect("nothing panics while holding it").clone();
+        Ok(Self { jobs, pods, events: Vec::new(), pods_of, gone })
     }
 
     fn pods_of(&self, job: &Value) -> Vec<&Value> {
@@ -213,7 +227,9 @@ impl World {
         }
         let differing = self.jobs.iter().enumerate().filter(|(_, job)| pick(job)).filter_map(|(position, job)| {
             let key = (text(job, "/metadata/namespace"), text(job, "/metadata/name"));
-            let found = disagreements(job, &self.pods_of(job), lines.get(&key).map_or(&[], Vec::as_slice));
+            let lines = lines.get(&key).map(Vec::as_slice).unwrap_or_default();
+            let gone = self.gone.get(text(job, "/metadata/uid")).copied().unwrap_or_default();
+            let found = disagreements(job, &self.pods_of(job), gone, lines);
             (!found.is_empty()).then_some((position, found))
         });
         differing.collect()
@@ -221,10 +237,10 @@ impl World {
 }
 
 /// Reads until the controller has nothing more to write about any failure.
-async fn rest(api: &Api, jobs: usize) -> Result<World> {
+async fn rest(api: &Api, gone: &Gone, jobs: usize) -> Result<World> {
     let start = Instant::now();
     loop {
-        let mut world = World::read(api).await?;
+        let mut world = World::read(api, gone).await?;
         ensure!(world.jobs.len() == jobs, "{} of {jobs} Jobs are there", world.jobs.len());
         let unsettled = world.unsettled();
         if unsettled.is_empty() {
@@ -242,12 +258,12 @@ async fn rest(api: &Api, jobs: usize) -> Result<World> {
 }
 
 /// Replacement pods appear at any time, so a Job counts only if it was the same before and after the tool read it.
-async fn live(api: &Api, tool: &Tool, mut before: World) -> Result<(World, Vec<(usize, Vec<String>)>)> {
+async fn live(api: &Api, tool: &Tool, gone: &Gone, mut before: World) -> Result<(World, Vec<(usize, Vec<String>)>)> {
     let mut compared = HashSet::new();
     let start = Instant::now();
     loop {
         let failures = tool.failures(&["-A", "--all"]).await?;
-        let after = World::read(api).await?;
+        let after = World::read(api, gone).await?;
         let versions: HashMap<_, _> =
             after.jobs.iter().map(|job| (text(job, "/metadata/uid"), after.version(job))).collect();
         let same = |job: &Value| versions.get(text(job, "/metadata/uid")) == Some(&before.version(job));
