@@ -38,7 +38,9 @@ async fn table(tool: &Tool) -> Result<()> {
     ensure!(output.code == 0, "exit code {}: {}", output.code, output.stderr);
     let lines = output.stdout.lines().count();
     ensure!(lines <= 40, "{lines} lines:\n{}", output.stdout);
-    let wide = output.stdout.lines().find(|line| line.chars().count() > 120);
+    // Commands are there to be copied, so they are never cut.
+    let prose = output.stdout.lines().filter(|line| !line.trim_start().starts_with("kubectl"));
+    let wide = prose.max_by_key(|line| line.chars().count()).filter(|line| line.chars().count() > 120);
     ensure!(wide.is_none(), "wider than 120 columns: {}", wide.unwrap_or_default());
     ensure!(output.stdout.contains("sidecar"), "nothing on the sidecar whose 143 is ignored:\n{}", output.stdout);
     Ok(())

@@ -54,7 +54,8 @@ async fn create(api: &Api, number: usize, pods: usize) -> Result<()> {
     let template = json!({
         "metadata": {"labels": {"team": format!("team-{}", number % 40), "queue": "lq-train"}},
         "spec": {
-            "restartPolicy": "Never", "containers": [container],
+            // Nobody's: the scheduler would try each of them.
+            "schedulerName": "none", "restartPolicy": "Never", "containers": [container],
             "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Gi"}}],
         },
     });

@@ -43,8 +43,8 @@ impl RandomJob {
         let mut rng = rng(seed, &[number as u64]);
         let names = |prefix: &str, count: usize| (0..count).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
         let apps = names("app", rng.usize(1..=3));
-        let inits = if rng.u8(..100) < 30 { names("init", rng.usize(1..=2)) } else { Vec::new() };
-        let sidecars = if rng.u8(..100) < 30 { names("sidecar", rng.usize(1..=2)) } else { Vec::new() };
+        let inits = if rng.u8(..100) < 40 { names("init", rng.usize(1..=2)) } else { Vec::new() };
+        let sidecars = if rng.u8(..100) < 40 { names("sidecar", rng.usize(1..=2)) } else { Vec::new() };
         let parallelism = rng.u64(1..=6);
         let indexed = rng.bool();
         let per_index = indexed && rng.bool();
@@ -203,7 +203,7 @@ impl RandomJob {
     fn before(&self, rng: &mut Rng) -> Vec<Value> {
         let mut statuses: Vec<_> = self.inits.iter().map(|name| terminated(rng, name, 0)).collect();
         for name in &self.sidecars {
-            let code = [143, 143, 137, 0, self.code(rng)][rng.usize(..5)];
+            let code = [143, 137, 0, self.code(rng)][rng.usize(..4)];
             statuses.push(terminated(rng, name, code));
         }
         statuses
