@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,7 @@ use crate::control_plane::{ControlPlane, Parts};
 use crate::random_job::{Ending, RandomJob};
 use crate::results::Results;
 use crate::tool::{Failure, Tool};
+use crate::wait::{Answer, until};
 
 pub(crate) const NAMES: [&str; 2] = ["differential-dump", "differential-live"];
 /// Requests under way at once; the API server refuses above 400.
@@ -29,7 +30,7 @@ const CONCURRENCY: usize = 32;
 /// How long replacement pods go on to fail. The first comes 10 s after a failure, the second 20 s.
 const PLAY: Duration = Duration::from_secs(25);
 /// How long the controller may take to come to rest; an index waits up to 20 s for its replacement.
-const REST: Duration = Duration::from_secs(120);
+const REST: Duration = Duration::from_secs(300);
 
 pub(crate) async fn run(assets: &Assets, program: &Path, jobs: usize, seed: u64, results: &mut Results) -> Result<()> {
     println!("differential: {jobs} Jobs of seed {seed}");
@@ -41,6 +42,8 @@ pub(crate) async fn run(assets: &Assets, program: &Path, jobs: usize, seed: u64,
     let player = Player::start(&plane.api, &random);
     create(&plane.api, &random).await?;
     println!("  {:.1} s: created", start.elapsed().as_secs_f32());
+    player.first_wave(jobs).await?;
+    println!("  {:.1} s: first pods ended", start.elapsed().as_secs_f32());
     tokio::time::sleep(PLAY).await;
     player.frozen.store(true, Ordering::SeqCst);
     let world = rest(&plane.api, &player.gone, jobs).await?;
@@ -49,7 +52,10 @@ pub(crate) async fn run(assets: &Assets, program: &Path, jobs: usize, seed: u64,
     let tool = tool?;
     let dump = plane.folder().join("dump.json");
     world.write(&dump)?;
-    let from_dump = async { Ok::<_, anyhow::Error>(world.compare(&tool.failures_in(&dump).await?, |_| true)) };
+    let from_dump = async {
+        let failures = tool.failures_in(&dump).await?;
+        Ok::<_, anyhow::Error>(world.compare(&failures, |job| world.steady.contains(text(job, "/metadata/uid"))))
+    };
     let outcome = from_dump.await.and_then(|found| judge(seed, &world, &found, &dump));
     results.record(NAMES[0], outcome);
     let outcome = live(&plane.api, &tool, &player.gone, world).await.and_then(|(world, found)| {
@@ -85,6 +91,8 @@ type Gone = Arc<Mutex<HashMap<String, i64>>>;
 struct Player {
     frozen: Arc<AtomicBool>,
     gone: Gone,
+    /// Jobs that have had a pod, and pods whose end is still being written.
+    progress: Arc<(AtomicUsize, AtomicUsize)>,
     task: JoinHandle<()>,
 }
 
@@ -99,10 +107,12 @@ impl Player {
         let frozen = Arc::new(AtomicBool::new(false));
         let mut pods = api.watch("/api/v1/pods");
         let gone = Gone::default();
+        let progress = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+        let counts = progress.clone();
         let (api, random, flag, deleted) = (api.clone(), random.clone(), frozen.clone(), gone.clone());
         let task = tokio::spawn(async move {
             let permits = Arc::new(Semaphore::new(CONCURRENCY));
-            let mut seen = HashSet::new();
+            let (mut seen, mut jobs) = (HashSet::new(), HashSet::new());
             let mut earlier: HashMap<(String, i64), u64> = HashMap::new();
             while let Some(change) = pods.recv().await {
                 let pod = match change {
@@ -118,21 +128,42 @@ impl Player {
                     continue;
                 }
                 let Some((job, slot)) = slot(&pod) else { continue };
+                if jobs.insert(job.clone()) {
+                    counts.0.fetch_add(1, Ordering::SeqCst);
+                }
                 let count = earlier.entry((job.clone(), slot)).or_default();
                 let number = job.trim_start_matches("random-").parse::<usize>().unwrap_or_default();
                 let ending = random[number].ending(slot, *count);
                 *count += 1;
                 let Ending::Status(status) = ending else { continue };
-                let (api, permits) = (api.clone(), permits.clone());
+                let (api, permits, counts) = (api.clone(), permits.clone(), counts.clone());
+                counts.1.fetch_add(1, Ordering::SeqCst);
                 tokio::spawn(async move {
                     let _permit = permits.acquire().await;
                     if let Err(error) = api.patch_if_there(&format!("{}/status", pod_path(&pod)), &status).await {
                         eprintln!("a pod could not be ended: {error:#}");
                     }
+                    counts.1.fetch_sub(1, Ordering::SeqCst);
                 });
             }
         });
-        Self { frozen, gone, task }
+        Self { frozen, gone, progress, task }
+    }
+}
+
+impl Player {
+    /// Until the first pods have ended, which takes the controller longer than us to create the Jobs.
+    async fn first_wave(&self, jobs: usize) -> Result<()> {
+        until("the first pods of every Job to end", REST, || async {
+            let (started, ending) = (self.progress.0.load(Ordering::SeqCst), self.progress.1.load(Ordering::SeqCst));
+            let done = started == jobs && ending == 0;
+            Ok(if done {
+                Answer::Ready(())
+            } else {
+                Answer::NotYet(format!("{started} of {jobs} Jobs, {ending} pods ending"))
+            })
+        })
+        .await
     }
 }
 
@@ -151,19 +182,26 @@ struct World {
     /// Positions in `pods` by the uid of their Job.
     pods_of: HashMap<String, Vec<usize>>,
     gone: HashMap<String, i64>,
+    /// Jobs, by uid, that were the same before and after their pods were read: two lists are never of one moment.
+    steady: HashSet<String>,
 }
 
 impl World {
     async fn read(api: &Api, gone: &Gone) -> Result<Self> {
         let jobs = api.list("/apis/batch/v1/jobs").await?;
         let pods = api.list("/api/v1/pods").await?;
+        let version =
+            |job: &Value| ["/metadata/uid", "/metadata/resourceVersion"].map(|field| text(job, field).to_owned());
+        let before: HashSet<_> = jobs.iter().map(version).collect();
+        let after = api.list("/apis/batch/v1/jobs").await?;
+        let steady = after.iter().map(version).filter(|version| before.contains(version)).map(|[uid, _]| uid).collect();
         let mut pods_of: HashMap<String, Vec<usize>> = HashMap::new();
         for (position, pod) in pods.iter().enumerate() {
             let owner = text(pod, "/metadata/ownerReferences/0/uid").to_owned();
             pods_of.entry(owner).or_default().push(position);
         }
         let gone = gone.lock().expect("nothing panics while holding it").clone();
-        Ok(Self { jobs, pods, events: Vec::new(), pods_of, gone })
+        Ok(Self { jobs, pods, events: Vec::new(), pods_of, gone, steady })
     }
 
     fn pods_of(&self, job: &Value) -> Vec<&Value> {
