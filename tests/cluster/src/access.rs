@@ -1,0 +1,146 @@
+//! What the published roles allow is enough, and what is missing is said.
+
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+
+use crate::api::{Api, array, text};
+use crate::control_plane::ControlPlane;
+use crate::results::Results;
+use crate::tool::{Failure, Tool};
+use crate::yaml;
+
+pub(crate) const NAMES: [&str; 4] = [
+    "access-core-role-suffices",
+    "access-all-roles-show-everything",
+    "access-without-pods-is-an-error",
+    "access-without-events-degrades",
+];
+
+pub(crate) async fn check(tool: &Tool, plane: &ControlPlane, results: &mut Results) {
+    for (position, name) in NAMES.into_iter().enumerate().filter(|(_, name)| results.wants(name)).collect::<Vec<_>>() {
+        let outcome = match position {
+            0 => core_suffices(tool, &plane.api).await,
+            1 => all_suffice(tool, &plane.api).await,
+            2 => no_pods(tool, &plane.api).await,
+            _ => no_events(tool, &plane.api).await,
+        };
+        results.record(name, outcome);
+    }
+}
+
+/// The `ClusterRole`s of one file that the project publishes, or these while there is none.
+fn published(file: &str, otherwise: &[(&str, &str)]) -> Result<Vec<Value>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rbac").join(file);
+    if !path.exists() {
+        return Ok(vec![allowing(file.trim_end_matches(".yaml"), otherwise)]);
+    }
+    let mut roles = yaml::documents(&path)?;
+    roles.retain(|role| role["kind"] == "ClusterRole");
+    ensure!(!roles.is_empty(), "no ClusterRole in {}", path.display());
+    Ok(roles)
+}
+
+/// A `ClusterRole` to get and list these.
+fn allowing(name: &str, resources: &[(&str, &str)]) -> Value {
+    let rules = resources
+        .iter()
+        .map(|(group, resource)| json!({"apiGroups": [group], "resources": [resource], "verbs": ["get", "list"]}));
+    let rules: Vec<_> = rules.collect();
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules,
+    })
+}
+
+const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
+
+async fn bind(api: &Api, role: &Value, user: &str) -> Result<()> {
+    api.ensure(&format!("{RBAC}/clusterroles"), role).await?;
+    let binding = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": format!("{user}-{}", text(role, "/metadata/name"))},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role["metadata"]["name"]},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+    });
+    api.ensure(&format!("{RBAC}/clusterrolebindings"), &binding).await
+}
+
+/// A Job that is over, so that two runs see the same.
+const JOB: [&str; 7] = ["failures", "job/train-config-error", "-n", "ml-team", "--all", "-o", "jsonl"];
+
+/// With the core role alone the failures and their rules are all there; only what surrounds them is missing.
+async fn core_suffices(tool: &Tool, api: &Api) -> Result<()> {
+    for role in published("core.yaml", &[("", "pods"), ("batch", "jobs")])? {
+        bind(api, &role, "core-reader").await?;
+    }
+    let rules = |failures: Vec<Failure>| {
+        let mut rules: Vec<_> =
+            failures.into_iter().filter(|line| line.class == "rule").map(|line| line.to_string()).collect();
+        rules.sort_unstable();
+        rules
+    };
+    let of_job = ["job/train-config-error", "job/race", "-n", "ml-team", "--all"];
+    let admin = rules(tool.failures(&of_job).await?);
+    let reader = rules(tool.failures(&[&of_job[..], &["--as", "core-reader"]].concat()).await?);
+    ensure!(reader == admin, "the reader sees {reader:?}, the administrator {admin:?}");
+    let report = tool.report(&["-A", "--as", "core-reader"]).await?;
+    let denied: Vec<_> = denied(&report).collect();
+    ensure!(!denied.iter().any(|resource| ["jobs", "pods"].contains(resource)), "denied: {denied:?}");
+    ensure!(denied.contains(&"events"), "events may not be read, but only these are said to be denied: {denied:?}");
+    Ok(())
+}
+
+/// All published roles together give what the administrator sees.
+async fn all_suffice(tool: &Tool, api: &Api) -> Result<()> {
+    let workloads = [("batch", "cronjobs"), ("jobset.x-k8s.io", "jobsets")];
+    let files: [(&str, &[(&str, &str)]); 3] = [
+        ("core.yaml", &[("", "pods"), ("batch", "jobs")]),
+        ("workloads.yaml", &workloads),
+        ("context.yaml", &[("", "events")]),
+    ];
+    for (file, otherwise) in files {
+        for role in published(file, otherwise)? {
+            bind(api, &role, "reader").await?;
+        }
+    }
+    let admin = tool.live(&JOB).await?;
+    let reader = tool.live(&[&JOB[..], &["--as", "reader"]].concat()).await?;
+    ensure!(reader.code == 0, "exit code {}: {}", reader.code, reader.stderr);
+    ensure!(reader.stdout == admin.stdout, "the reader sees\n{}\nthe administrator\n{}", reader.stdout, admin.stdout);
+    let report = tool.report(&["-A", "--as", "reader"]).await?;
+    let denied: Vec<_> = denied(&report).collect();
+    ensure!(denied.is_empty(), "the roles leave out what the tool asks for: {denied:?}");
+    Ok(())
+}
+
+fn denied(report: &Value) -> impl Iterator<Item = &str> {
+    let sources = array(report, "/sources").iter().filter(|source| text(source, "/state") == "denied");
+    sources.map(|source| text(source, "/resource"))
+}
+
+async fn no_pods(tool: &Tool, api: &Api) -> Result<()> {
+    let resources = [("", "events"), ("batch", "jobs"), ("batch", "cronjobs"), ("jobset.x-k8s.io", "jobsets")];
+    bind(api, &allowing("without-pods", &resources), "without-pods").await?;
+    let output = tool.live(&["failures", "-n", "ml-team", "--as", "without-pods"]).await?;
+    ensure!(output.code == 1, "exit code {}: {}{}", output.code, output.stdout, output.stderr);
+    ensure!(output.stdout.is_empty(), "printed something all the same: {}", output.stdout);
+    let clear = ["pods", "ml-team", "forbidden"].iter().all(|word| output.stderr.contains(word));
+    let lines = output.stderr.lines().filter(|line| !line.is_empty()).count();
+    ensure!(clear && lines == 1, "not clear what is missing where: {}", output.stderr);
+    Ok(())
+}
+
+async fn no_events(tool: &Tool, api: &Api) -> Result<()> {
+    let resources = [("", "pods"), ("batch", "jobs"), ("batch", "cronjobs"), ("jobset.x-k8s.io", "jobsets")];
+    let role = allowing("without-events", &resources);
+    bind(api, &role, "without-events").await?;
+    let output = tool.live(&["failures", "-n", "ml-team", "-o", "json", "--as", "without-events"]).await?;
+    ensure!(output.code == 0, "exit code {}: {}", output.code, output.stderr);
+    ensure!(output.stderr.contains("events"), "stderr does not say that events are missing: {:?}", output.stderr);
+    let report: Value = serde_json::from_str(&output.stdout)?;
+    let sources = array(&report, "/sources");
+    let denied =
+        sources.iter().any(|source| text(source, "/resource") == "events" && text(source, "/state") == "denied");
+    ensure!(denied, "events are not among the denied sources: {sources:?}");
+    Ok(())
+}

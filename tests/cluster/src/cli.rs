@@ -1,0 +1,143 @@
+//! What a person types: the table, the exit code, the plugin, and the commands that the tool suggests.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use crate::api::array;
+use crate::control_plane::ControlPlane;
+use crate::results::Results;
+use crate::tool::{Output, Tool, run};
+
+pub(crate) const NAMES: [&str; 4] = [
+    "cli-table-fits-a-screen",
+    "cli-exit-code-tells-of-failures",
+    "cli-kubectl-finds-the-plugin",
+    "cli-suggested-commands-run",
+];
+
+pub(crate) async fn check(tool: &Tool, plane: &ControlPlane, results: &mut Results) {
+    for (position, name) in NAMES.into_iter().enumerate().filter(|(_, name)| results.wants(name)).collect::<Vec<_>>() {
+        let outcome = match position {
+            0 => table(tool).await,
+            1 => exit_code(tool).await,
+            2 => plugin(tool, plane).await,
+            _ => commands(tool, plane).await,
+        };
+        results.record(name, outcome);
+    }
+}
+
+async fn table(tool: &Tool) -> Result<()> {
+    let output = tool.live(&["failures", "-A"]).await?;
+    ensure!(output.code == 0, "exit code {}: {}", output.code, output.stderr);
+    let lines = output.stdout.lines().count();
+    ensure!(lines <= 40, "{lines} lines:\n{}", output.stdout);
+    // Commands are there to be copied, so they are never cut.
+    let prose = output.stdout.lines().filter(|line| !line.trim_start().starts_with("kubectl"));
+    let wide = prose.max_by_key(|line| line.chars().count()).filter(|line| line.chars().count() > 120);
+    ensure!(wide.is_none(), "wider than 120 columns: {}", wide.unwrap_or_default());
+    ensure!(output.stdout.contains("sidecar"), "nothing on the sidecar whose 143 is ignored:\n{}", output.stdout);
+    Ok(())
+}
+
+async fn exit_code(tool: &Tool) -> Result<()> {
+    let found = tool.live(&["failures", "-A", "--exit-code"]).await?;
+    ensure!(found.code == 3, "exit code {} with failures: {}", found.code, found.stderr);
+    let none = tool.live(&["failures", "-n", "kube-system", "--exit-code"]).await?;
+    ensure!(none.code == 0, "exit code {} without failures: {}", none.code, none.stderr);
+    Ok(())
+}
+
+/// A folder to put first in PATH: the plugin, and a kubectl that changes nothing.
+struct Shell {
+    folder: TempDir,
+    path: String,
+}
+
+impl Shell {
+    fn new(tool: &Tool, kubectl: &Path) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("cluster-tests-path-").tempdir()?;
+        symlink(tool.program(), folder.path().join("kubectl-sigapps"))?;
+        let script = folder.path().join("kubectl");
+        fs::write(&script, DRY_KUBECTL.replace("KUBECTL", &kubectl.display().to_string()))?;
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+        let rest = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{rest}", folder.path().display());
+        Ok(Self { folder, path })
+    }
+
+    fn command(&self, line: &str, kubeconfig: &Path) -> Command {
+        let mut command = Command::new("sh");
+        command
+            .env("PATH", &self.path)
+            .env("KUBECONFIG", kubeconfig)
+            .current_dir(self.folder.path())
+            .args(["-c", line]);
+        command
+    }
+}
+
+/// Suggestions may pipe one kubectl into another, so the change is made where each of them starts.
+const DRY_KUBECTL: &str = r#"#!/bin/sh
+case "$1" in
+get|describe|logs|events|top|explain|auth|sigapps|version|api-resources|diff|wait) exec KUBECTL "$@" ;;
+rollout) case "$2" in status|history) exec KUBECTL "$@" ;; *) exec KUBECTL "$@" --dry-run=server ;; esac ;;
+*) exec KUBECTL "$@" --dry-run=server ;;
+esac
+"#;
+
+async fn plugin(tool: &Tool, plane: &ControlPlane) -> Result<()> {
+    let shell = Shell::new(tool, &plane.assets.binary("kubectl"))?;
+    let arguments = ["failures", "job/train-config-error", "-n", "ml-team", "-o", "jsonl"];
+    let line = format!("kubectl sigapps {}", arguments.join(" "));
+    let through = run(shell.command(&line, &plane.kubeconfig)).await?;
+    ensure!(through.code == 0, "exit code {}: {}", through.code, through.stderr);
+    let direct = tool.live(&arguments).await?;
+    ensure!(through.stdout == direct.stdout, "through kubectl: {}\ndirectly: {}", through.stdout, direct.stdout);
+    ensure!(!through.stdout.is_empty(), "nothing was printed");
+    Ok(())
+}
+
+async fn commands(tool: &Tool, plane: &ControlPlane) -> Result<()> {
+    let shell = Shell::new(tool, &plane.assets.binary("kubectl"))?;
+    let report = tool.report(&["-A"]).await?;
+    let suggested = suggested(&report);
+    ensure!(!suggested.is_empty(), "nothing is suggested for a cluster full of failures");
+    let mut broken = Vec::new();
+    for line in &suggested {
+        let output = run(shell.command(line, &plane.kubeconfig)).await?;
+        if !passes(line, &output) {
+            broken.push(format!("{line}\n    exit code {}: {}", output.code, output.stderr.trim()));
+        }
+    }
+    ensure!(
+        broken.is_empty(),
+        "{} of {} commands do not run:\n  {}",
+        broken.len(),
+        suggested.len(),
+        broken.join("\n  ")
+    );
+    Ok(())
+}
+
+/// Every command that is kubectl's, once.
+fn suggested(report: &Value) -> Vec<String> {
+    let suggestions = array(report, "/suggestions").iter();
+    let commands = suggestions.flat_map(|suggestion| array(suggestion, "/commands")).filter_map(Value::as_str);
+    let mut commands: Vec<_> = commands.filter(|command| command.starts_with("kubectl")).map(str::to_owned).collect();
+    commands.sort();
+    commands.dedup();
+    commands
+}
+
+/// Logs need a kubelet that serves them; here it is enough that the API server tried to reach it.
+fn passes(command: &str, output: &Output) -> bool {
+    let no_kubelet = ["containerLogs", "no preferred addresses found", "dial tcp"];
+    output.code == 0 || (command.contains(" logs ") && no_kubelet.iter().any(|sign| output.stderr.contains(sign)))
+}

@@ -1,0 +1,157 @@
+//! Tests of `kubectl-sigapps` against a real control plane. See the README beside this crate.
+
+mod access;
+mod api;
+mod assets;
+mod certificates;
+mod cli;
+mod compare;
+mod container;
+mod control_plane;
+mod developer;
+mod differential;
+mod expectations;
+mod fill;
+mod jobset;
+mod kubelet;
+mod random_job;
+mod results;
+mod scenario;
+mod scenarios;
+mod tool;
+mod wait;
+mod yaml;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::assets::Assets;
+use crate::results::Results;
+
+#[derive(Parser)]
+#[command(about = "Tests kubectl-sigapps against a real Kubernetes control plane")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build the control plane's programs from Go modules
+    Build,
+    /// Start a control plane and leave it running
+    Up {
+        /// Play the scenarios as well, and stay until Ctrl-C
+        #[arg(long)]
+        scenarios: bool,
+    },
+    /// Stop what `up` left running
+    Down,
+    /// Fill a running control plane with failed pods
+    Fill {
+        #[arg(long, value_name = "N", default_value_t = 20_000)]
+        pods: usize,
+        /// [default: that of `up`]
+        #[arg(long, value_name = "FILE")]
+        kubeconfig: Option<PathBuf>,
+    },
+    /// Run the tests: one line a test, the total last
+    Run {
+        /// Only tests whose name contains this
+        #[arg(long, value_name = "NAME")]
+        only: Option<String>,
+        #[command(flatten)]
+        random: Random,
+    },
+    /// Run the comparison with the Job controller alone, with more Jobs
+    Differential {
+        #[command(flatten)]
+        random: Random,
+    },
+}
+
+#[derive(Args)]
+struct Random {
+    /// Random Jobs to compare
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    jobs: usize,
+    /// The seed of an earlier run, to see it again
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// The program under test [default: target/release/kubectl-sigapps]
+    #[arg(long, value_name = "PATH")]
+    tool: Option<PathBuf>,
+}
+
+impl Random {
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or_else(|| fastrand::u64(..1_000_000_000))
+    }
+
+    fn tool(&self) -> PathBuf {
+        let workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        self.tool.clone().unwrap_or_else(|| PathBuf::from(workspace).join("target/release/kubectl-sigapps"))
+    }
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // Dropping the future stops the servers.
+    let outcome = tokio::select! {
+        outcome = perform(arguments.command) => outcome,
+        () = interrupted() => Err(anyhow::anyhow!("interrupted")),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn interrupted() {
+    let mut terminate = signal(SignalKind::terminate()).expect("SIGTERM can be handled");
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+/// True when everything went well.
+async fn perform(command: Command) -> Result<bool> {
+    let assets = Assets::from_environment()?;
+    match command {
+        Command::Build => assets.build().map(|()| true),
+        Command::Up { scenarios } => developer::up(&assets, scenarios).await.map(|()| true),
+        Command::Down => developer::down().map(|()| true),
+        Command::Fill { pods, kubeconfig } => fill::run(kubeconfig.as_deref(), pods).await.map(|()| true),
+        Command::Run { only, random } => Ok(run(&assets, only, &random).await),
+        Command::Differential { random } => {
+            let mut results = Results::new(None);
+            differential::run(&assets, &random.tool(), random.jobs, random.seed(), &mut results).await?;
+            Ok(results.finish())
+        }
+    }
+}
+
+/// Each group of tests on a control plane of its own, one after the other.
+async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
+    let mut results = Results::new(only);
+    let tool = random.tool();
+    if differential::NAMES.iter().any(|name| results.wants(name)) {
+        let ran = differential::run(assets, &tool, random.jobs, random.seed(), &mut results).await;
+        results.record_error("differential", ran);
+    }
+    if scenarios::names().iter().any(|name| results.wants(name)) {
+        let ran = scenarios::run(assets, &tool, &mut results).await;
+        results.record_error("scenarios", ran);
+    }
+    results.finish()
+}

@@ -1,0 +1,188 @@
+//! Scenario files: the objects to create, and how their pods end.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::api::{Api, annotation, label, text};
+use crate::yaml;
+
+pub(crate) struct Scenario {
+    objects: Vec<Value>,
+    endings: Vec<Case>,
+}
+
+/// The first case that fits a pod is played.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    #[serde(default)]
+    when: When,
+    then: Ending,
+}
+
+/// An empty list fits everything.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct When {
+    /// Completion indexes.
+    index: Vec<u64>,
+    /// How many pods of the same Job and index came before.
+    earlier: Vec<u64>,
+    /// The JobSet's restart attempt.
+    restart: Vec<u64>,
+    /// Part of the pod's name.
+    name: Option<String>,
+}
+
+/// How a pod ends; times are in seconds. Without a word it runs for a second and succeeds.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Ending {
+    pub(crate) run: f64,
+    /// The exit code of the containers that `exit` does not name.
+    pub(crate) code: i32,
+    pub(crate) exit: BTreeMap<String, Exit>,
+    /// Exit codes of init containers that fail.
+    pub(crate) init: BTreeMap<String, i32>,
+    /// The exit code of sidecars; else what a stop by signal gives.
+    pub(crate) sidecar: Option<i32>,
+    /// Pod conditions set at the end.
+    pub(crate) conditions: Vec<Value>,
+    /// The pod never starts: why its containers wait.
+    pub(crate) waiting: Option<Reason>,
+    /// The node refuses the pod.
+    pub(crate) admission: Option<Reason>,
+    /// Ends that the kubelet answers by starting the container again.
+    pub(crate) restarts: Vec<Restart>,
+    /// After the restarts the containers stay in back-off.
+    pub(crate) crashloop: bool,
+    /// Ends at the same moment as so many pods of its Job, itself among them.
+    pub(crate) together: Option<usize>,
+    /// From SIGTERM to the end.
+    pub(crate) grace: f64,
+    /// The exit code after SIGTERM.
+    pub(crate) sigterm: i32,
+}
+
+impl Default for Ending {
+    fn default() -> Self {
+        Self {
+            run: 1.0,
+            code: 0,
+            exit: BTreeMap::new(),
+            init: BTreeMap::new(),
+            sidecar: None,
+            conditions: Vec::new(),
+            waiting: None,
+            admission: None,
+            restarts: Vec::new(),
+            crashloop: false,
+            together: None,
+            grace: 1.0,
+            sigterm: 143,
+        }
+    }
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Exit {
+    pub(crate) code: i32,
+    pub(crate) reason: Option<String>,
+    pub(crate) message: Option<String>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reason {
+    pub(crate) reason: String,
+    pub(crate) message: String,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Restart {
+    pub(crate) code: i32,
+    /// Seconds of running before it.
+    pub(crate) after: f64,
+}
+
+impl Scenario {
+    /// Every file of `scenarios/`.
+    pub(crate) fn all() -> Result<Vec<Self>> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+        let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        let mut files: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+        files.sort();
+        files.iter().map(|file| Self::read(file)).collect()
+    }
+
+    fn read(file: &Path) -> Result<Self> {
+        let (mut objects, mut endings) = (Vec::new(), Vec::new());
+        for mut document in yaml::documents(file)? {
+            if document["kind"] == "Endings" {
+                let cases: Vec<Case> =
+                    serde_json::from_value(document["pods"].take()).with_context(|| file.display().to_string())?;
+                endings.extend(cases);
+            } else {
+                objects.push(document);
+            }
+        }
+        Ok(Self { objects, endings })
+    }
+
+    pub(crate) async fn create(&self, api: &Api) -> Result<()> {
+        for object in &self.objects {
+            let namespace = text(object, "/metadata/namespace");
+            if !namespace.is_empty() {
+                let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+                api.ensure("/api/v1/namespaces", &body).await?;
+            }
+            api.create(&collection(object)?, object).await?;
+        }
+        Ok(())
+    }
+
+    /// The pod's ending if it belongs to one of this file's objects.
+    pub(crate) fn ending(&self, pod: &Value, earlier: u64) -> Option<&Ending> {
+        let name = text(pod, "/metadata/name");
+        let ours = self.objects.iter().any(|object| {
+            let prefix = format!("{}-", text(object, "/metadata/name"));
+            text(object, "/metadata/namespace") == text(pod, "/metadata/namespace") && name.starts_with(&prefix)
+        });
+        if !ours {
+            return None;
+        }
+        self.endings.iter().find(|case| case.when.fits(pod, earlier)).map(|case| &case.then)
+    }
+}
+
+impl When {
+    fn fits(&self, pod: &Value, earlier: u64) -> bool {
+        let parsed = |value: Option<&str>| value.and_then(|value| value.parse().ok());
+        let index = parsed(annotation(pod, "batch.kubernetes.io/job-completion-index"));
+        let restart = parsed(label(pod, "jobset.sigs.k8s.io/restart-attempt"));
+        let named = self.name.as_ref().is_none_or(|part| text(pod, "/metadata/name").contains(part.as_str()));
+        named && among(&self.index, index) && among(&self.earlier, Some(earlier)) && among(&self.restart, restart)
+    }
+}
+
+fn among(list: &[u64], value: Option<u64>) -> bool {
+    list.is_empty() || value.is_some_and(|value| list.contains(&value))
+}
+
+/// Where objects of its kind are created.
+fn collection(object: &Value) -> Result<String> {
+    let (version, kind) = (text(object, "/apiVersion"), text(object, "/kind"));
+    let (group, plural) = match kind {
+        "Job" | "CronJob" | "JobSet" => (format!("/apis/{version}"), format!("{}s", kind.to_lowercase())),
+        "PersistentVolumeClaim" => (format!("/api/{version}"), "persistentvolumeclaims".to_owned()),
+        "PersistentVolume" => return Ok(format!("/api/{version}/persistentvolumes")),
+        _ => bail!("no scenario has had a {kind} yet"),
+    };
+    Ok(format!("{group}/namespaces/{}/{plural}", text(object, "/metadata/namespace")))
+}

@@ -1,0 +1,249 @@
+//! Plays the scenarios on a whole control plane, then asks the tool what it makes of them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail, ensure};
+use serde_json::{Value, json};
+
+use crate::api::{Api, array, has_condition, label, number, text};
+use crate::assets::Assets;
+use crate::control_plane::{ControlPlane, Parts};
+use crate::expectations::{EXPECTATIONS, Expectation, Group, Number, Until};
+use crate::kubelet::Kubelet;
+use crate::results::Results;
+use crate::scenario::Scenario;
+use crate::tool::{Failure, Tool, listed};
+use crate::wait::{Answer, until};
+use crate::{access, cli};
+
+/// The slowest: the CronJob's next minute, and three failures with 10 and 20 s between them.
+const PLAYED: Duration = Duration::from_secs(150);
+
+const MORE: [&str; 4] = [
+    "scenario-settled-jobs-are-hidden",
+    "scenario-ignored-evictions-do-not-fail-a-job",
+    "scenario-cronjob-is-the-workload",
+    "scenario-jobset-is-the-workload",
+];
+
+/// Every test that needs the scenarios.
+pub(crate) fn names() -> Vec<String> {
+    let scenarios = EXPECTATIONS.iter().map(|expectation| format!("scenario-{}", expectation.name));
+    let others = MORE.iter().chain(&cli::NAMES).chain(&access::NAMES).map(|name| (*name).to_owned());
+    scenarios.chain(others).collect()
+}
+
+pub(crate) async fn run(assets: &Assets, program: &Path, results: &mut Results) -> Result<()> {
+    let start = Instant::now();
+    let plane = ControlPlane::start(assets, Parts::Everything).await?;
+    let tool = Tool::new(program, &plane.kubeconfig)?;
+    let kubelet = play(&plane.api).await?;
+    await_all(&plane.api).await?;
+    println!("scenarios: played in {:.0} s", start.elapsed().as_secs_f32());
+
+    let all = tool.failures(&["-A", "--all"]).await?;
+    let shown = tool.failures(&["-A"]).await?;
+    for expectation in EXPECTATIONS {
+        let name = format!("scenario-{}", expectation.name);
+        if results.wants(&name) {
+            let outcome = check(&plane.api, expectation, &all).await;
+            results.record(&name, outcome);
+        }
+    }
+    let more = [
+        hidden(&shown, &["retried-ok", "leader-wins", "all-good", "queued"]),
+        harmless(&all, "pretrain"),
+        owned(&all, "data", "cronjob/backup", (0, "FailJob")),
+        owned(&all, "ml-team", "jobset/llama-70b", (1, "FailJob")),
+    ];
+    for (name, outcome) in MORE.into_iter().zip(more) {
+        if results.wants(name) {
+            results.record(name, outcome);
+        }
+    }
+    cli::check(&tool, &plane, results).await;
+    access::check(&tool, &plane, results).await;
+    drop(kubelet);
+    Ok(())
+}
+
+/// Creates everything and disrupts what is to be disrupted; pods go on to end while the result lives.
+pub(crate) async fn play(api: &Api) -> Result<Kubelet> {
+    let scenarios = Arc::new(Scenario::all()?);
+    let kubelet = Kubelet::start(api, scenarios.clone()).await?;
+    for scenario in scenarios.iter() {
+        scenario.create(api).await?;
+    }
+    disrupt_pretrain(api).await?;
+    evict_second_attempt_of_llama(api).await?;
+    Ok(kubelet)
+}
+
+async fn running_pods(api: &Api, selector: &str) -> Result<Vec<Value>> {
+    let mut pods = api.list(&format!("/api/v1/namespaces/ml-team/pods?labelSelector={selector}")).await?;
+    pods.retain(|pod| text(pod, "/status/phase") == "Running" && pod.pointer("/metadata/deletionTimestamp").is_none());
+    Ok(pods)
+}
+
+/// One pod by the Eviction API, one by a taint on its node, as a sick GPU's node gets it.
+async fn disrupt_pretrain(api: &Api) -> Result<()> {
+    let pods = until("four running pods of pretrain", PLAYED, || async {
+        let pods = running_pods(api, "batch.kubernetes.io/job-name=pretrain").await?;
+        Ok(if pods.len() == 4 { Answer::Ready(pods) } else { Answer::NotYet(format!("{} pods", pods.len())) })
+    });
+    let pods = pods.await?;
+    evict(api, &pods[0]).await?;
+    let node = text(&pods[1], "/spec/nodeName");
+    let taint = json!({"key": "gpu.example.com/unhealthy", "value": "xid79", "effect": "NoExecute"});
+    api.merge(&format!("/api/v1/nodes/{node}"), &json!({"spec": {"taints": [taint]}})).await?;
+    Ok(())
+}
+
+async fn evict(api: &Api, pod: &Value) -> Result<()> {
+    let metadata = json!({"namespace": text(pod, "/metadata/namespace"), "name": text(pod, "/metadata/name")});
+    let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata});
+    api.create(&format!("{}/eviction", crate::api::pod_path(pod)), &eviction).await.map(|_| ())
+}
+
+/// As a drain does. The first attempt fails by itself.
+async fn evict_second_attempt_of_llama(api: &Api) -> Result<()> {
+    let pods = until("six running pods in attempt 1 of llama-70b", PLAYED, || async {
+        let mut pods = running_pods(api, "jobset.sigs.k8s.io/jobset-name=llama-70b").await?;
+        pods.retain(|pod| label(pod, "jobset.sigs.k8s.io/restart-attempt") == Some("1"));
+        Ok(if pods.len() == 6 { Answer::Ready(pods) } else { Answer::NotYet(format!("{} pods", pods.len())) })
+    });
+    evict(api, &pods.await?[3]).await
+}
+
+async fn await_all(api: &Api) -> Result<()> {
+    for expectation in EXPECTATIONS {
+        until(&format!("{} to be played", expectation.name), PLAYED, || is_played(api, expectation)).await?;
+    }
+    until("llama-70b to fail for good", PLAYED, || async {
+        let jobset = api.get("/apis/jobset.x-k8s.io/v1alpha2/namespaces/ml-team/jobsets/llama-70b").await?;
+        Ok(if has_condition(&jobset, "Failed") {
+            Answer::Ready(())
+        } else {
+            Answer::NotYet(jobset["status"].to_string())
+        })
+    })
+    .await?;
+    until("a Job of the CronJob backup to fail", PLAYED, || async {
+        let jobs = api.list("/apis/batch/v1/namespaces/data/jobs").await?;
+        let backups = jobs.iter().filter(|job| text(job, "/metadata/ownerReferences/0/kind") == "CronJob");
+        let failed = backups.filter(|job| has_condition(job, "Failed")).count();
+        Ok(if failed > 0 { Answer::Ready(()) } else { Answer::NotYet("none has".to_owned()) })
+    })
+    .await
+}
+
+fn job_path(expectation: &Expectation) -> String {
+    format!("/apis/batch/v1/namespaces/{}/jobs/{}", expectation.namespace, expectation.name)
+}
+
+async fn is_played(api: &Api, expectation: &Expectation) -> Result<Answer<()>> {
+    let job = api.get(&job_path(expectation)).await?;
+    let selector = format!("labelSelector=batch.kubernetes.io/job-name={}", expectation.name);
+    let pods = api.list(&format!("/api/v1/namespaces/{}/pods?{selector}", expectation.namespace)).await?;
+    let statuses = || pods.iter().flat_map(|pod| array(pod, "/status/containerStatuses"));
+    let played = match expectation.until {
+        Until::Condition(kind) => has_condition(&job, kind),
+        Until::FailedPods(count) => pods.iter().filter(|pod| text(pod, "/status/phase") == "Failed").count() >= count,
+        Until::Waiting(reason) => statuses().any(|status| text(status, "/state/waiting/reason") == reason),
+        Until::Restarts(count) => statuses().any(|status| number(status, "/restartCount") >= count),
+        Until::Terminating(count) => {
+            has_condition(&job, "FailureTarget") && number(&job, "/status/terminating") == count
+        }
+    };
+    Ok(if played { Answer::Ready(()) } else { Answer::NotYet(job["status"].to_string()) })
+}
+
+/// The groups of failures, their whole number, and the Job's own counter.
+async fn check(api: &Api, expectation: &Expectation, all: &[Failure]) -> Result<()> {
+    let workload = format!("job/{}", expectation.name);
+    let lines = lines_of(all, expectation.namespace, &workload);
+    let mut open = false;
+    for group in expectation.failures {
+        let alike = lines.iter().filter(|line| group.holds(line)).map(|line| line.count).sum::<i64>();
+        let enough = match group.number {
+            Number::Exactly(number) => alike == number,
+            Number::AtLeast(number) => alike >= number,
+        };
+        open |= matches!(group.number, Number::AtLeast(_));
+        ensure!(enough, "expected {}, found {alike} among{}", group.in_words(), listed(&lines));
+    }
+    let expected: i64 = expectation.failures.iter().map(Group::least).sum();
+    let found: i64 = lines.iter().map(|line| line.count).sum();
+    ensure!(open || found == expected, "expected {expected} failures, found{}", listed(&lines));
+    let failed = number(&api.get(&job_path(expectation)).await?, "/status/failed");
+    let counted: i64 = lines.iter().filter(|line| line.counted == Some(true)).map(|line| line.count).sum();
+    // Those of an unfinished Job may have become more since the tool looked.
+    ensure!(
+        open || counted == failed,
+        "status.failed is {failed}, the counted failures add up to {counted}:{}",
+        listed(&lines)
+    );
+    Ok(())
+}
+
+impl Group {
+    fn holds(&self, line: &Failure) -> bool {
+        let rule = line.rule.as_ref().map(|rule| (rule.index, rule.action.as_str()));
+        line.class == self.class
+            && rule == self.rule
+            && self.exit_code.is_none_or(|code| line.exit_code == Some(code))
+            && self.reason.is_none_or(|reason| line.reason.as_deref() == Some(reason))
+    }
+
+    fn least(&self) -> i64 {
+        let (Number::Exactly(number) | Number::AtLeast(number)) = self.number;
+        number
+    }
+
+    fn in_words(&self) -> String {
+        let number = match self.number {
+            Number::Exactly(number) => number.to_string(),
+            Number::AtLeast(number) => format!("{number} or more"),
+        };
+        let rule = self.rule.map(|(index, action)| format!(" {action} rule {index}")).unwrap_or_default();
+        let code = self.exit_code.map(|code| format!(" exit {code}")).unwrap_or_default();
+        let reason = self.reason.map(|reason| format!(" {reason}")).unwrap_or_default();
+        format!("{number} × {}{rule}{code}{reason}", self.class)
+    }
+}
+
+fn lines_of<'a>(failures: &'a [Failure], namespace: &str, workload: &str) -> Vec<&'a Failure> {
+    failures.iter().filter(|line| line.namespace == namespace && line.workload == workload).collect()
+}
+
+fn hidden(shown: &[Failure], jobs: &[&str]) -> Result<()> {
+    let found = shown.iter().find(|line| line.job.as_deref().is_some_and(|job| jobs.contains(&job)));
+    match found {
+        Some(line) => bail!("nobody needs to act on this of {}: {line}", line.workload),
+        None => Ok(()),
+    }
+}
+
+/// Disruptions that the policy ignores are no failures of the Job.
+fn harmless(all: &[Failure], job: &str) -> Result<()> {
+    let counted = all.iter().find(|line| line.job.as_deref() == Some(job) && line.counted == Some(true));
+    match counted {
+        Some(line) => bail!("the Job ignores this: {line}"),
+        None => Ok(()),
+    }
+}
+
+fn owned(all: &[Failure], namespace: &str, workload: &str, (index, action): (i64, &str)) -> Result<()> {
+    let lines = lines_of(all, namespace, workload);
+    let by_rule =
+        lines.iter().any(|line| line.rule.as_ref().is_some_and(|rule| rule.index == index && rule.action == action));
+    let workloads: BTreeSet<_> = all.iter().map(|line| line.workload.as_str()).collect();
+    ensure!(
+        by_rule,
+        "no failure of {workload} under {action} rule {index}; its lines {lines:#?}; all workloads {workloads:?}"
+    );
+    Ok(())
+}
