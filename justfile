@@ -1,0 +1,54 @@
+# One recipe a chore. `just` alone lists them.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+[private]
+default:
+    @just --list --unsorted
+
+# Build the tool: target/release/kubectl-sigapps
+build:
+    cargo build --release
+
+# Run all tests that need neither a cluster nor a network
+test *arguments:
+    cargo test {{ arguments }}
+
+# Check format, lints, licences and sources of dependencies, and shell scripts
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    cargo deny check licenses bans sources
+    shellcheck .ci/run
+
+# Format all code
+fmt:
+    cargo fmt --all
+
+# Build the library's documentation; a warning is an error
+docs:
+    RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --workspace
+
+# Write docs/schema anew from the types of src/report
+schema: build
+    mkdir -p docs/schema
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema report > docs/schema/failure-report.v1alpha1.json
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema failure > docs/schema/failure.v1alpha1.json
+
+# Test against a real control plane; the first time builds it from Go modules (20 minutes)
+cluster *arguments: build
+    cargo run --release -p cluster-tests -- build
+    cargo run --release -p cluster-tests -- run --tool "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" {{ arguments }}
+
+# Compare with the real Job controller on random Jobs: `just differential 5000 --seed 42` sees a run again
+differential jobs="5000" *arguments: build
+    cargo run --release -p cluster-tests -- build
+    cargo run --release -p cluster-tests -- differential --jobs {{ jobs }} --tool "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" {{ arguments }}
+
+# Measure time and memory beside jq and kubectl; see benches/README.md for what it needs
+bench *arguments: build
+    benches/run --tool "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" {{ arguments }}
+
+# Run all that CI runs
+ci:
+    .ci/run
