@@ -1,5 +1,7 @@
 //! Which kubeconfig, which context, and what flags make of it.
 
+use std::fmt::Write as _;
+
 use serde_json::json;
 use sigapps::source::cluster::{ClusterError, default_namespace_in};
 
@@ -234,11 +236,11 @@ fn a_kubeconfig_of_a_thousand_clusters_is_read() {
         api.url("127.0.0.1")
     );
     for number in 0..1000 {
-        text += &format!("- name: c-{number}\n  context:\n    cluster: k-{number}\n    user: u-{number}\n");
+        let _ = write!(text, "- name: c-{number}\n  context:\n    cluster: k-{number}\n    user: u-{number}\n");
     }
     text += "users:\n";
     for number in 0..1000 {
-        text += &format!("- name: u-{number}\n  user:\n    client-key-data: {authority}\n");
+        let _ = write!(text, "- name: u-{number}\n  user:\n    client-key-data: {authority}\n");
     }
     home.write(".kube/config", &text);
     assert_eq!(home.read().snapshot().cluster.as_deref(), Some("c-999"));

@@ -224,7 +224,7 @@ fn override_impersonation(user: &mut AuthInfo, connection: &Connection) -> Resul
     Ok(())
 }
 
-/// Of the old authentication providers only OpenID Connect is left, for kubectl, too: kube still runs a command for
+/// Of the old authentication providers only `oidc` is left, for kubectl, too: kube still runs a command for
 /// `gcp`, and panics where its output ends with a line's end.
 /// Source: client-go `plugin/pkg/client/auth/{gcp,azure}`, which only tell what to use instead.
 fn check_auth_provider(user: &AuthInfo) -> Result<(), ClusterError> {
