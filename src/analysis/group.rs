@@ -33,6 +33,28 @@ struct Key<'a> {
     text: Option<Cow<'a, str>>,
 }
 
+impl Key<'_> {
+    /// The key in one text, from which the group's id is made. Its form must not change: ids are kept by scripts.
+    fn spelled(&self, group_by: GroupBy) -> String {
+        let by = match group_by {
+            GroupBy::Rule => "rule",
+            GroupBy::Cause => "cause",
+            GroupBy::Node => "node",
+            GroupBy::Workload => "workload",
+            GroupBy::Namespace => "namespace",
+            GroupBy::Reason => "reason",
+        };
+        let (label, action) = self.rule.as_ref().map_or(("", ""), |(label, action)| (label, action));
+        let exit_code = self.signature.exit_code.map_or_else(String::new, |code| code.to_string());
+        let class = self.class.map_or("", Class::name);
+        let Signature { container, reason, .. } = self.signature;
+        let text = self.text.as_deref();
+        let parts =
+            [by, class, label, action, container.unwrap_or(""), &exit_code, reason.unwrap_or(""), text.unwrap_or("")];
+        parts.join("\u{1f}")
+    }
+}
+
 /// Puts the failures into groups, most costly and most recent first.
 pub(super) fn group(analysis: &Analysis, group_by: GroupBy) -> Vec<Grouped> {
     let mut members: HashMap<Key, Vec<usize>> = HashMap::new();
@@ -127,7 +149,7 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy)
     }
     let key_text = key.text.as_deref().map(str::to_owned);
     let group = Group {
-        id: format!("{:016x}", stable_hash(&format!("{group_by:?}{key:?}"))),
+        id: format!("{:016x}", stable_hash(&key.spelled(group_by))),
         class: same_class.then_some(shown.class),
         key: key_text.or_else(|| rule.is_none().then(|| cause_words(shown))),
         rule,

@@ -93,11 +93,11 @@ fn a_dump_that_is_cut_off_gives_what_is_whole() {
         let (outcome, warning) = warning_of(&whole[..cut]);
         assert_eq!(outcome.pods(), ["a", "b"]);
         assert_eq!(warning, "dump.json: cut off in the middle; what is whole was read");
-        assert_eq!(outcome.file().state, SourceState::Truncated);
+        assert_eq!(outcome.file().state, SourceState::Unreadable);
     }
     let array = json!([pod("a"), pod("b")]).to_string();
     let (outcome, _) = warning_of(&array[..array.len() - 1]);
-    assert_eq!((outcome.pods().len(), outcome.file().state), (2, SourceState::Truncated));
+    assert_eq!((outcome.pods().len(), outcome.file().state), (2, SourceState::Unreadable));
     let kyaml = kyaml_list(&["a", "b"]);
     let (outcome, warning) = warning_of(&kyaml[..kyaml.rfind("phase").unwrap()]);
     assert_eq!(outcome.pods(), ["a"]);
@@ -112,7 +112,7 @@ fn a_packed_dump_that_is_cut_off_gives_what_came_out() {
     let (outcome, warning) = warning_of(&packed);
     assert!(outcome.pods().len() > 100, "{}", outcome.pods().len());
     assert_eq!(warning, "dump.json: cannot be read to its end: the packed data is cut off; what came before was read");
-    assert_eq!(outcome.file().state, SourceState::Truncated);
+    assert_eq!(outcome.file().state, SourceState::Unreadable);
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn archives_are_read_file_by_file() {
             warning,
             "dump.json: bundle/torn.json: cut off in the middle; what is whole was read; bundle/old.json: packed with zstd; not read"
         );
-        assert_eq!((outcome.file().objects, outcome.file().state), (4, SourceState::Truncated));
+        assert_eq!((outcome.file().objects, outcome.file().state), (4, SourceState::Unreadable));
     }
     let (outcome, warning) = warning_of(&archive[..3 * 512]);
     assert_eq!(outcome.pods(), ["a"]);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{View, classes, story_of_objects};
 
 /// A Job named `name`, with its uid derived from it.
-pub fn job(name: &str, spec: Value, status: Value) -> Value {
+pub(crate) fn job(name: &str, spec: Value, status: Value) -> Value {
     json!({
         "apiVersion": "batch/v1", "kind": "Job",
         "metadata": {"name": name, "namespace": "ns", "uid": format!("uid-{name}"), "creationTimestamp": "2026-11-30T09:00:00Z"},
@@ -14,7 +14,7 @@ pub fn job(name: &str, spec: Value, status: Value) -> Value {
 }
 
 /// A pod of a Job that ended with an exit code at 09:01.
-pub fn failed_pod(name: &str, of: &str, exit_code: i32) -> Value {
+pub(crate) fn failed_pod(name: &str, of: &str, exit_code: i32) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {

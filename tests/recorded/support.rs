@@ -8,12 +8,12 @@ use sigapps::request::GroupBy;
 use sigapps::source::{Filter, file};
 
 /// A file of `tests/fixtures`.
-pub fn fixture(name: &str) -> PathBuf {
+pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 /// What the tool makes of some input.
-pub struct Story {
+pub(crate) struct Story {
     /// The report, as `-o json` prints it.
     pub report: Value,
     /// The failures, as `-o jsonl` prints them.
@@ -22,7 +22,7 @@ pub struct Story {
 
 /// How the input is looked at.
 #[derive(Clone, Default)]
-pub struct View {
+pub(crate) struct View {
     pub all: bool,
     pub since: Option<i64>,
     pub pending_after: Option<i64>,
@@ -32,17 +32,17 @@ pub struct View {
 }
 
 /// The story of a recording in `tests/fixtures/recorded`.
-pub fn story(name: &str) -> Story {
+pub(crate) fn story(name: &str) -> Story {
     story_of(&fixture(&format!("recorded/{name}.json")), &View::default())
 }
 
 /// The same with `--all`.
-pub fn story_with_all(name: &str) -> Story {
+pub(crate) fn story_with_all(name: &str) -> Story {
     story_of(&fixture(&format!("recorded/{name}.json")), &View { all: true, ..View::default() })
 }
 
 /// The story of a file.
-pub fn story_of(path: &Path, view: &View) -> Story {
+pub(crate) fn story_of(path: &Path, view: &View) -> Story {
     let selector = view.selector.parse().unwrap();
     let mut said = Vec::new();
     let filter = Filter { namespace: None, selector };
@@ -70,7 +70,7 @@ pub fn story_of(path: &Path, view: &View) -> Story {
 }
 
 /// The story of objects written down in a test.
-pub fn story_of_objects(objects: &Value, view: &View) -> Story {
+pub(crate) fn story_of_objects(objects: &Value, view: &View) -> Story {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("objects.json");
     std::fs::write(&path, serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string())
@@ -101,12 +101,12 @@ impl Story {
     }
 
     /// The failures of a class.
-    pub fn of_class(&self, class: &str) -> Vec<&Value> {
+    pub(crate) fn of_class(&self, class: &str) -> Vec<&Value> {
         self.lines.iter().filter(|line| line["class"] == class).collect()
     }
 
     /// Classes with how many failures each has, by name.
-    pub fn classes(&self) -> Vec<(String, u64)> {
+    pub(crate) fn classes(&self) -> Vec<(String, u64)> {
         let mut counts = std::collections::BTreeMap::new();
         for line in &self.lines {
             *counts.entry(line["class"].as_str().unwrap().to_owned()).or_default() += line["count"].as_u64().unwrap();
@@ -115,7 +115,7 @@ impl Story {
     }
 
     /// The only group of a class.
-    pub fn group(&self, class: &str) -> &Value {
+    pub(crate) fn group(&self, class: &str) -> &Value {
         let groups: Vec<&Value> =
             self.report["groups"].as_array().unwrap().iter().filter(|group| group["class"] == class).collect();
         assert_eq!(groups.len(), 1, "groups of class {class}: {groups:?}");
@@ -123,14 +123,14 @@ impl Story {
     }
 
     /// The only workload.
-    pub fn workload(&self) -> &Value {
+    pub(crate) fn workload(&self) -> &Value {
         let workloads = self.report["workloads"].as_array().unwrap();
         assert_eq!(workloads.len(), 1, "{workloads:?}");
         &workloads[0]
     }
 
     /// The only suggestion of a kind.
-    pub fn suggestion(&self, kind: &str) -> &Value {
+    pub(crate) fn suggestion(&self, kind: &str) -> &Value {
         let found: Vec<&Value> = self.report["suggestions"]
             .as_array()
             .unwrap()
@@ -142,19 +142,19 @@ impl Story {
     }
 
     /// Kinds of all suggestions, in their order.
-    pub fn advice(&self) -> Vec<&str> {
+    pub(crate) fn advice(&self) -> Vec<&str> {
         let suggestions = self.report["suggestions"].as_array().unwrap();
         suggestions.iter().map(|suggestion| suggestion["kind"].as_str().unwrap()).collect()
     }
 
     /// How many failures are in `status.failed`.
-    pub fn counted(&self) -> u64 {
+    pub(crate) fn counted(&self) -> u64 {
         let counted = self.lines.iter().filter(|line| line["counted"] == true);
         counted.map(|line| line["count"].as_u64().unwrap()).sum()
     }
 }
 
 /// Classes and counts as [`Story::classes`] gives them.
-pub fn classes(counts: &[(&str, u64)]) -> Vec<(String, u64)> {
+pub(crate) fn classes(counts: &[(&str, u64)]) -> Vec<(String, u64)> {
     counts.iter().map(|(class, count)| ((*class).to_owned(), *count)).collect()
 }

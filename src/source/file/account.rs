@@ -90,9 +90,7 @@ impl Account {
     }
 
     fn state(&self) -> SourceState {
-        if self.cut {
-            SourceState::Truncated
-        } else if self.skipped > 0 || (self.refusal.is_some() && !self.is_passed_over()) {
+        if self.cut || self.skipped > 0 || (self.refusal.is_some() && !self.is_passed_over()) {
             SourceState::Unreadable
         } else {
             SourceState::Read

@@ -1,0 +1,24 @@
+use crate::support::{project, run};
+
+/// What the README shows is what the tool prints.
+#[test]
+fn the_readmes_output_is_real() {
+    let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
+    let (_, after) = readme.split_once("$ cargo run --release -- failures -f examples/cluster.json.gz\n").unwrap();
+    let (shown, _) = after.split_once("```").unwrap();
+    let printed = run(&["failures", "-f", "examples/cluster.json.gz"]).env("COLUMNS", "120").output();
+    assert_eq!(shown, printed);
+}
+
+/// The table of exit codes is made from the code.
+#[test]
+fn the_readmes_exit_codes_are_the_tools() {
+    let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
+    let help = run(&["--help"]).output();
+    let (_, table) = help.split_once("Exit codes:\n").unwrap();
+    for line in table.lines() {
+        let (number, meaning) = line.trim().split_once(' ').unwrap();
+        let row = format!("| {number} | {} |", meaning.trim());
+        assert!(readme.contains(&row), "{row}");
+    }
+}

@@ -1,0 +1,8 @@
+//! The binary as a person or a script meets it: arguments, standard input, output, messages, exit codes.
+
+mod arguments;
+mod bad_input;
+mod documents;
+mod formats;
+mod support;
+mod table;

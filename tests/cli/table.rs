@@ -1,0 +1,148 @@
+use crate::support::{WORLD, run};
+
+fn table(width: &str, more: &[&str]) -> String {
+    run(&[&["failures", "-f", WORLD], more].concat()).env("COLUMNS", width).output()
+}
+
+#[test]
+fn the_default_view_is_one_screen() {
+    for width in ["80", "120", "160"] {
+        let view = table(width, &[]);
+        assert!(view.lines().count() <= 40, "{view}");
+        // A command is never cut; all else keeps within the terminal.
+        let columns: usize = width.parse().unwrap();
+        for line in view.lines().skip(2).filter(|line| !line.starts_with("   kubectl ")) {
+            assert!(line.chars().count() <= columns, "{line:?} is wider than {width}");
+        }
+    }
+}
+
+#[test]
+fn the_first_line_is_the_answer() {
+    let view = table("120", &[]);
+    let mut lines = view.lines();
+    assert_eq!(
+        lines.next().unwrap(),
+        "60 failures in 24 workloads, 12 of them collateral, 3 without a pod left, 1.1 GPU-min in failed attempts"
+    );
+    assert_eq!(lines.next().unwrap(), "as of 2026-11-30T09:14:31Z; 37 jobs, 107 pods, 809 events read");
+}
+
+#[test]
+fn the_view_names_what_a_person_must_not_miss() {
+    let view = table("120", &[]);
+    for part in [
+        "exit 143 (proxy, sidecar)  Ignore   5         job/with-sidecar",
+        "sidecar trap: app exited 7",
+        "exit 42 (trainer)          FailJob  2 (+4)",
+        "(no rule can match)        counted  2         job/gpu-probe",
+        "(lost)                     counted  2         job/flaky-onfailure",
+        "2 workloads completed in spite of 3 failures: --all shows them",
+        "Edit the policy        job/with-sidecar: give rule 0 containerName: app",
+        "   kubectl logs -n ml-team llama-70b-slice-1-0-d2xfr -c trainer",
+    ] {
+        assert!(view.contains(part), "{part:?} is missing in\n{view}");
+    }
+}
+
+#[test]
+fn wide_shows_every_group_and_cuts_nothing_off() {
+    let view = table("40", &["-o", "wide"]);
+    let rows = view.lines().skip(4).take_while(|line| !line.is_empty()).count();
+    assert_eq!(rows, 26, "all groups but the collateral shown beside its causes");
+    assert!(view.contains(
+        "Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 4, Available: 0"
+    ));
+    assert!(!view.contains("-o wide shows all"));
+}
+
+#[test]
+fn heads_can_be_left_out() {
+    assert!(table("120", &[]).contains("WHAT HAPPENED"));
+    assert!(!table("120", &["--no-headers"]).contains("WHAT HAPPENED"));
+}
+
+#[test]
+fn colours_are_used_only_where_they_are_asked_for() {
+    assert!(!table("120", &[]).contains('\u{1b}'), "not into a pipe");
+    assert!(!table("120", &["--color", "never"]).contains('\u{1b}'));
+    let coloured = table("120", &["--color", "always"]);
+    assert!(coloured.contains("\u{1b}[1m"));
+    let mut plain = String::new();
+    let mut rest = &*coloured;
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        plain.push_str(before);
+        rest = after.split_once('m').unwrap().1;
+    }
+    plain.push_str(rest);
+    assert_eq!(plain, table("120", &[]), "colours change nothing but colour");
+}
+
+#[test]
+fn a_namespace_narrows_the_view() {
+    let view = table("120", &["-n", "queue-team"]);
+    assert!(view.starts_with("4 failures in 2 workloads"), "{view}");
+    assert!(!view.contains("job/race"));
+}
+
+#[test]
+fn a_workload_by_name_narrows_the_view() {
+    for target in ["race", "job/race", "jobs.batch/race"] {
+        assert!(table("120", &[target]).starts_with("4 failures in 1 workload"), "{target}");
+    }
+    assert!(table("120", &["jobset/llama-70b"]).starts_with("2 failures in 1 workload"));
+    assert!(table("120", &["cronjob/backup", "race"]).starts_with("7 failures in 2 workloads"));
+}
+
+#[test]
+fn classes_narrow_the_view() {
+    let view = table("120", &["--class", "lost,unmatchable"]);
+    assert!(view.starts_with("5 failures in 3 workloads, 3 without a pod left"), "{view}");
+    let collateral = table("120", &["--class", "collateral"]);
+    assert!(collateral.contains("(collateral)"), "{collateral}");
+}
+
+#[test]
+fn nothing_found_is_said_with_where_was_looked() {
+    let view = table("120", &["-n", "kube-agents"]);
+    assert!(view.starts_with("No failures found in namespace kube-agents\nas of "), "{view}");
+    assert!(view.contains("0 jobs, 12 pods"), "{view}");
+    let view = table("120", &["-l", "app=none", "--since", "5m"]);
+    assert!(view.starts_with("No failures found in any namespace with app in (none) in the last 300 s\n"), "{view}");
+}
+
+#[test]
+fn nothing_from_a_container_reaches_the_terminal_raw() {
+    let evil = r#"{"apiVersion":"v1","kind":"List","items":[
+        {"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"n","uid":"j"},"spec":{},"status":{"failed":1}},
+        {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"n","uid":"p","ownerReferences":[
+            {"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"j","controller":true}]},
+         "status":{"phase":"Failed","containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":1,
+            "message":"\u001b]0;owned\u0007\u001b[2Jred\u009b31m alert\u202e\nsecond"}}}]}}]}"#;
+    for format in [&[][..], &["-o", "wide"], &["-o", "json"], &["-o", "jsonl"], &["-o", "yaml"]] {
+        let printed = run(&[&["failures", "-f", "-"], format].concat()).stdin(evil).output();
+        let raw = |c: char| c.is_control() && c != '\n';
+        assert!(!printed.chars().any(|c| raw(c) || c == '\u{202e}'), "{format:?}: {printed:?}");
+    }
+    let lines = run(&["failures", "-f", "-", "-o", "jsonl"]).stdin(evil).output();
+    let line: serde_json::Value = serde_json::from_str(&lines).unwrap();
+    assert_eq!(line["message"], "\u{1b}]0;owned\u{7}\u{1b}[2Jred\u{9b}31m alert\u{202e}\nsecond", "kept as it was");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-sigapps"))
+        .args(["failures", "-f", WORLD, "--all", "-o", "jsonl"])
+        .current_dir(crate::support::project())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 10]).unwrap();
+    drop(stdout);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+}
