@@ -28,7 +28,7 @@ pub(super) fn app_end(pod: &Pod) -> Option<&ContainerEnd> {
     failed.or_else(|| apps().min_by_key(|end| Reverse(end.finished_at)))
 }
 
-impl<'s> Failure<'s> {
+impl Failure<'_> {
     /// The container that failed: the one that matched, is to blame, fails in place, or waits.
     pub(super) fn container(&self) -> Option<&str> {
         self.end

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
 
 use super::cause::{Signature, signal_name};
 use super::report::failure_line;
@@ -252,7 +253,9 @@ fn cause(failures: &[&Failure], shown: &Failure) -> Cause {
     match others.len().saturating_sub(1) {
         0 => {}
         1 => text.push_str("; 1 other cause"),
-        more => text.push_str(&format!("; {more} other causes")),
+        more => {
+            let _ = write!(text, "; {more} other causes");
+        }
     }
     Cause {
         container: shown.container().map(str::to_owned),
@@ -297,11 +300,11 @@ fn cause_words(failure: &Failure) -> String {
     let reason = failure.reason();
     let by_itself = reason.filter(|reason| !matches!(*reason, "Error" | "Completed"));
     let told_only = failure.pod.is_none() && failure.exit_code().is_none();
-    let words = match (by_itself, failure.exit_code()) {
+    // The kubelet's stand-in for an end it did not see is no exit code of the container's own.
+    let says_it_all = matches!(by_itself, Some("OOMKilled" | "ContainerStatusUnknown"));
+    let words = match (by_itself, failure.exit_code().filter(|_| !says_it_all)) {
         (Some(reason), _) if failure.is_disrupted() || told_only => reason.to_owned(),
         (Some(reason), None) => format!("{reason}{container}"),
-        // The kubelet's stand-in for an end it did not see is no exit code of the container's own.
-        (Some(reason @ ("OOMKilled" | "ContainerStatusUnknown")), _) => format!("{reason}{container}"),
         (Some(reason), Some(code)) => format!("{reason}, exit {code}{container}"),
         (None, Some(code)) => match signal_name(code) {
             Some("SIGKILL") => format!("exit {code} SIGKILL, sender unknown{container}"),

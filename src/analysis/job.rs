@@ -104,9 +104,11 @@ impl<'s> JobFacts<'s> {
         let waits_for_the_end = job.replaces_only_failed || job.policy.is_some();
         let (class, counted) = match torn_down {
             _ if job.managed_by.is_some() => (Class::Unknown, None),
-            Some(by) => (Class::Collateral, self.collateral_counted(pod, by, waits_for_the_end)),
+            Some(by) => (Class::Collateral, Some(self.collateral_counted(pod, by, waits_for_the_end))),
             // Deleted, not ended, and nothing decided about the Job: judged when it has ended.
             None if !ended && waits_for_the_end => return None,
+            // Deleted by the controller of a Job that goes on: it was scaled down, and the pod is not counted.
+            None if !ended && self.deleted_at(&pod.name).is_some() => return None,
             None if job.policy.is_none() => (Class::NoPolicy, Some(true)),
             None if rule.is_some() => (Class::Rule, rule.map(|rule| rule.0.action.counts())),
             None if is_unmatchable(pod) => (Class::Unmatchable, Some(true)),
@@ -129,7 +131,7 @@ impl<'s> JobFacts<'s> {
     /// Whether a pod torn down is in `status.failed` (`trackJobStatusAndRemoveFinalizers`): when a Job fails, every pod
     /// that has not ended is counted, unless its status then matched an Ignore rule; no container had ended then, so
     /// that only conditions could match.
-    fn collateral_counted(&self, pod: &Pod, by: TornDownBy, waits_for_the_end: bool) -> Option<bool> {
+    fn collateral_counted(&self, pod: &Pod, by: TornDownBy, waits_for_the_end: bool) -> bool {
         match by {
             TornDownBy::JobFailing => {
                 let before_the_end = Endings { containers: &[], init_containers: &[], conditions: &pod.conditions };
@@ -137,10 +139,11 @@ impl<'s> JobFacts<'s> {
                     self.job.policy.as_ref().and_then(|policy| {
                         evaluate(policy, before_the_end, self.job.backoff_limit_per_index.is_some())
                     });
-                Some(found.is_none_or(|found| found.action.counts()))
+                found.is_none_or(|found| found.action.counts())
             }
-            TornDownBy::JobDeleted => Some(!waits_for_the_end),
-            TornDownBy::JobSucceeded | TornDownBy::JobSuspended => Some(false),
+            TornDownBy::JobDeleted => !waits_for_the_end,
+            // `deleteJobPods` takes the finalizer off first, so that the pods are not counted.
+            TornDownBy::JobSucceeded | TornDownBy::JobSuspended => false,
         }
     }
 
@@ -254,7 +257,7 @@ impl<'s> JobFacts<'s> {
             at: condition.and_then(|condition| condition.at).or(job.deletion_requested),
             gone: Some(words),
         };
-        let rule = named.and_then(|_| self.recorded.as_ref()).and_then(|recorded| {
+        let rule = self.recorded.as_ref().filter(|_| named.is_some()).and_then(|recorded| {
             let action = &job.policy.as_deref()?.rules.get(recorded.index)?.action;
             let by_exit_code = self.decision.as_ref().is_some_and(|decision| decision.container.is_some());
             Some(RuleHit { index: recorded.index, action, by_exit_code, sidecar: false })

@@ -58,15 +58,12 @@ pub(super) fn torn_down_by(facts: &JobFacts, pod: &Pod) -> Option<TornDownBy> {
     }
     let disruption = pod.disruption();
     let deleted = pod.deletion_requested.or_else(|| facts.deleted_at(&pod.name));
-    let hit = match deleted {
-        Some(deleted) => {
-            let disrupted_before = disruption.is_some_and(|disruption| disruption.at.is_some_and(|at| at < decided));
-            deleted >= decided && !disrupted_before
-        }
-        None => {
-            let was_there = pod.created.is_none_or(|created| created <= decided);
-            disruption.is_none() && was_there && was_killed(pod) && ended.is_some_and(|ended| ended > decided)
-        }
+    let hit = if let Some(deleted) = deleted {
+        let disrupted_before = disruption.is_some_and(|disruption| disruption.at.is_some_and(|at| at < decided));
+        deleted >= decided && !disrupted_before
+    } else {
+        let was_there = pod.created.is_none_or(|created| created <= decided);
+        disruption.is_none() && was_there && was_killed(pod) && ended.is_some_and(|ended| ended > decided)
     };
     hit.then_some(by)
 }

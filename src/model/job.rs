@@ -164,7 +164,7 @@ pub struct Job {
     pub labels: BTreeMap<Word, Word>,
     /// Rule names by index, from the annotation `kubectl-sigapps/rule-names` of the Job or of its template.
     pub rule_names: Option<Word>,
-    /// The controlling owner: a CronJob, a JobSet, or something else.
+    /// The controlling owner: a `CronJob`, a `JobSet`, or something else.
     pub owner: Option<Owner>,
     /// `metadata.creationTimestamp`.
     pub created: Option<Time>,

@@ -283,6 +283,7 @@ mod tests {
         }
     }
 
+    #[allow(clippy::unnecessary_wraps)] // it is compared with what `judge` gives
     fn found(index: usize, action: &str, by: &str) -> Option<(usize, String, String)> {
         Some((index, action.into(), by.into()))
     }

@@ -77,13 +77,13 @@ mod tests {
     use crate::policy::{Action, Rule};
 
     fn policy(names: &[Option<&str>]) -> PodFailurePolicy {
-        let rule = |name: &Option<&str>| Rule {
+        let rule = |name: Option<&str>| Rule {
             name: name.map(Into::into),
             action: Action::FailJob,
             on_exit_codes: None,
             on_pod_conditions: Box::default(),
         };
-        PodFailurePolicy { rules: names.iter().map(rule).collect() }
+        PodFailurePolicy { rules: names.iter().copied().map(rule).collect() }
     }
 
     const EXIT: &str = "Container main for pod ns/job-8ckj8 failed with exit code 42 matching FailJob rule at index 1";

@@ -25,9 +25,8 @@ pub(super) fn print_line(value: &impl Serialize, out: &mut impl Write) -> io::Re
 fn write_escaped(json: &[u8], out: &mut impl Write) -> io::Result<()> {
     // DEL, or the lead byte of what may be one of the others.
     let suspicious = |byte: &u8| matches!(byte, 0x7f | 0xc2 | 0xe2 | 0xef);
-    let text = match json.iter().any(suspicious).then(|| std::str::from_utf8(json)) {
-        Some(Ok(text)) => text,
-        _ => return out.write_all(json),
+    let Some(Ok(text)) = json.iter().any(suspicious).then(|| std::str::from_utf8(json)) else {
+        return out.write_all(json);
     };
     let mut rest = text;
     while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_hidden(*c) && *c != '\n') {

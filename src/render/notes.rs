@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use crate::model::Time;
 use crate::report::{FailureReport, ReportSourceState, Summary};
 
@@ -33,10 +35,10 @@ fn where_looked(report: &FailureReport) -> String {
         namespaces => format!(" in namespace {}", namespaces.join(", ")),
     };
     if let Some(selector) = &scope.selector {
-        words.push_str(&format!(" with {selector}"));
+        let _ = write!(words, " with {selector}");
     }
     if let Some(since) = scope.since {
-        words.push_str(&format!(" in the last {since} s"));
+        let _ = write!(words, " in the last {since} s");
     }
     words
 }
@@ -58,7 +60,7 @@ fn what_was_read(report: &FailureReport) -> String {
         .map(|source| source.file.as_deref().unwrap_or(&source.resource))
         .collect();
     if !gaps.is_empty() {
-        words.push_str(&format!("; incomplete: {}", super::text::one_line(&gaps.join(", "))));
+        let _ = write!(words, "; incomplete: {}", super::text::one_line(&gaps.join(", ")));
     }
     words
 }

@@ -194,7 +194,7 @@ fn rule(group: &Group) -> String {
     let Some(class) = group.class else { return group.key.clone().unwrap_or_else(none) };
     match (&group.rule, class) {
         (Some(rule), Class::Rule) => {
-            let of_sidecar = group.exemplar.sidecar.then(|| group.exemplar.container.as_deref()).flatten();
+            let of_sidecar = group.exemplar.container.as_deref().filter(|_| group.exemplar.sidecar);
             let sidecar = of_sidecar.map(|container| format!(" ({container}, sidecar)"));
             format!("{}{}", rule.label, sidecar.unwrap_or_default())
         }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{View, classes, story_of_objects};
 
+#[allow(clippy::needless_pass_by_value)] // so that `json!` can be written in place
 /// A Job named `name`, with its uid derived from it.
 pub(crate) fn job(name: &str, spec: Value, status: Value) -> Value {
     json!({
@@ -222,4 +223,19 @@ fn failures_can_be_grouped_by_other_things_than_the_rule() {
     assert_eq!(keys(GroupBy::Namespace), [("ns".to_owned(), 2)]);
     assert_eq!(keys(GroupBy::Reason), [("Error".to_owned(), 2)]);
     assert_eq!(keys(GroupBy::Cause).len(), 2);
+}
+
+#[test]
+fn a_pod_deleted_to_scale_a_job_down_is_no_failure() {
+    let mut ending = failed_pod("p", "j", 0);
+    ending["metadata"]["deletionTimestamp"] = "2026-11-30T09:01:30Z".into();
+    ending["metadata"]["deletionGracePeriodSeconds"] = 30.into();
+    ending["status"]["phase"] = "Running".into();
+    ending["status"]["containerStatuses"] = json!([{"name": "main", "state": {"running": {}}}]);
+    let objects = json!([
+        job("j", json!({"parallelism": 1}), json!({"active": 1})),
+        ending,
+        event("j", "SuccessfulDelete", "Deleted pod: p", "2026-11-30T09:01:00Z"),
+    ]);
+    assert_eq!(story_of_objects(&objects, &View::default()).lines.len(), 0);
 }
