@@ -7,34 +7,42 @@ use crate::report::FailureReport;
 
 /// Indented by four, as kubectl does.
 pub(super) fn print(report: &FailureReport, out: &mut impl Write) -> io::Result<()> {
-    let mut bytes = Vec::new();
     let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
-    report.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, formatter))?;
-    bytes.push(b'\n');
-    write_escaped(&bytes, out)
+    report.serialize(&mut serde_json::Serializer::with_formatter(Escaping(&mut *out), formatter))?;
+    out.write_all(b"\n")
 }
 
 pub(super) fn print_line(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
-    let mut bytes = serde_json::to_vec(value)?;
-    bytes.push(b'\n');
-    write_escaped(&bytes, out)
+    serde_json::to_writer(Escaping(&mut *out), value)?;
+    out.write_all(b"\n")
 }
 
 /// JSON may hold control characters above U+001F and marks that turn the reading direction as they are. They are escaped
-/// here, so that the text stays what it was and a terminal does not act on it.
-fn write_escaped(json: &[u8], out: &mut impl Write) -> io::Result<()> {
-    // DEL, or the lead byte of what may be one of the others.
-    let suspicious = |byte: &u8| matches!(byte, 0x7f | 0xc2 | 0xe2 | 0xef);
-    let Some(Ok(text)) = json.iter().any(suspicious).then(|| std::str::from_utf8(json)) else {
-        return out.write_all(json);
-    };
-    let mut rest = text;
-    while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_hidden(*c) && *c != '\n') {
-        out.write_all(&rest.as_bytes()[..at])?;
-        write!(out, "\\u{:04x}", u32::from(c))?;
-        rest = &rest[at + c.len_utf8()..];
+/// on the way out, so that the text stays what it was and a terminal does not act on it.
+struct Escaping<W>(W);
+
+impl<W: Write> Write for Escaping<W> {
+    /// The serializer writes whole characters.
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        // DEL, or the lead byte of what may be one of the others.
+        let suspicious = |byte: &u8| matches!(byte, 0x7f | 0xc2 | 0xe2 | 0xef);
+        let Some(Ok(text)) = json.iter().any(suspicious).then(|| std::str::from_utf8(json)) else {
+            self.0.write_all(json)?;
+            return Ok(json.len());
+        };
+        let mut rest = text;
+        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_hidden(*c) && *c != '\n') {
+            self.0.write_all(&rest.as_bytes()[..at])?;
+            write!(self.0, "\\u{:04x}", u32::from(c))?;
+            rest = &rest[at + c.len_utf8()..];
+        }
+        self.0.write_all(rest.as_bytes())?;
+        Ok(json.len())
     }
-    out.write_all(rest.as_bytes())
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 #[cfg(test)]
