@@ -238,7 +238,7 @@ impl Intake {
             (Some((kind, api_version)), _) => (Cow::Borrowed(kind), Cow::Borrowed(api_version)),
             (None, Some(item)) => (Cow::Borrowed(item), Cow::Borrowed(list.api_version.as_deref().unwrap_or_default())),
             (None, None) => {
-                let shape: Shape = serde_json::from_slice(bytes)?;
+                let shape: Shape = parse(bytes)?;
                 let by_shape = shape.kind();
                 match shape.kind {
                     None if by_shape.is_some() => {
@@ -265,9 +265,9 @@ impl Intake {
 
     fn take(&mut self, kind: Kind, bytes: &[u8], at: Position) -> Result<(), serde_json::Error> {
         match kind {
-            Kind::Pod => self.take_pod(serde_json::from_slice(bytes)?),
+            Kind::Pod => self.take_pod(parse(bytes)?),
             Kind::Job => {
-                let view: JobView = serde_json::from_slice(bytes)?;
+                let view: JobView = parse(bytes)?;
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let job = view.into_job(&mut self.interner);
@@ -275,7 +275,7 @@ impl Intake {
                 }
             }
             Kind::CronJob | Kind::JobSet => {
-                let view: WrapperView = serde_json::from_slice(bytes)?;
+                let view: WrapperView = parse(bytes)?;
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let wrapper_kind = if kind == Kind::JobSet { WrapperKind::JobSet } else { WrapperKind::CronJob };
@@ -284,7 +284,7 @@ impl Intake {
                 }
             }
             Kind::Event => {
-                let view: EventView = serde_json::from_slice(bytes)?;
+                let view: EventView = parse(bytes)?;
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let event = view.is_used().then(|| view.into_event(&mut self.interner));
@@ -292,7 +292,7 @@ impl Intake {
                 }
             }
             Kind::Node => {
-                let view: NodeView = serde_json::from_slice(bytes)?;
+                let view: NodeView = parse(bytes)?;
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
                     let node = view.into_node(&mut self.interner);
@@ -414,7 +414,9 @@ impl ObjectSink for Intake {
             None => Ok(()),
         });
         if let Err(error) = taken {
-            self.skip(at, error.to_string());
+            // Line and column count from the object's own start, and after what its indentation was: they say nothing.
+            let why = error.to_string();
+            self.skip(at, why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why));
         }
     }
 
@@ -452,6 +454,12 @@ impl ObjectSink for Nested<'_> {
     fn list_begins(&mut self, _: &ListHead) {
         self.is_list = true;
     }
+}
+
+/// Parses one object. UTF-8 is checked once for the whole of it, which is quicker than string by string.
+fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, serde_json::Error> {
+    let text = std::str::from_utf8(bytes).map_err(|_| serde::de::Error::custom("invalid UTF-8"))?;
+    serde_json::from_str(text)
 }
 
 /// `kind` and `apiVersion` where they are an object's first two members, as in all that the API server and kubectl

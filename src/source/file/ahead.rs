@@ -76,6 +76,20 @@ impl Batch {
     }
 }
 
+/// Appends JSON without its line ends and the blanks that begin its lines: more than half of what kubectl prints, which
+/// the parser on the other thread would have to step over. A string holds no raw line end, so that only the space between
+/// members goes.
+fn push_unindented(to: &mut Vec<u8>, json: &[u8]) {
+    let mut rest = json;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        to.extend_from_slice(&rest[..end]);
+        let next = &rest[end + 1..];
+        let blanks = next.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r')).unwrap_or(next.len());
+        rest = &next[blanks..];
+    }
+    to.extend_from_slice(rest);
+}
+
 /// Gathers what a splitter finds.
 struct Batches {
     current: Batch,
@@ -102,8 +116,9 @@ impl ObjectSink for Batches {
     fn object(&mut self, bytes: &[u8], head: &ListHead, at: Position) {
         // The head is that of the list that began last; of an object that stands alone it tells nothing new.
         let _ = head;
-        self.current.bytes.extend_from_slice(bytes);
-        self.push(Found::Object(bytes.len(), at));
+        let before = self.current.bytes.len();
+        push_unindented(&mut self.current.bytes, bytes);
+        self.push(Found::Object(self.current.bytes.len() - before, at));
     }
 
     fn broken(&mut self, at: Position, why: &str) {
@@ -116,5 +131,28 @@ impl ObjectSink for Batches {
 
     fn list_ends(&mut self, list: &ListHead) {
         self.push(Found::ListEnds(list.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::push_unindented;
+
+    #[test]
+    fn taking_out_the_indentation_changes_no_value() {
+        let value: Value = serde_json::json!({
+            "a": {"text": "  two  blanks \n and \t an escape \" \\ ", "empty": {}, "list": [1, [], "x", null]},
+            "unicode": "grüße 火 \u{2028}",
+        });
+        let pretty = serde_json::to_vec_pretty(&value).unwrap();
+        let windows = String::from_utf8(pretty.clone()).unwrap().replace('\n', "\r\n").into_bytes();
+        for json in [pretty, windows, serde_json::to_vec(&value).unwrap()] {
+            let mut squeezed = Vec::new();
+            push_unindented(&mut squeezed, &json);
+            assert!(!squeezed.contains(&b'\n'));
+            assert_eq!(serde_json::from_slice::<Value>(&squeezed).unwrap(), value);
+        }
     }
 }
