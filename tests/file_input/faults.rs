@@ -129,7 +129,7 @@ fn an_object_that_is_broken_is_skipped_and_named() {
             broken(r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":1}}"#),
             "invalid type: integer `1`, expected a string",
         ),
-        (broken(r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name" "x"}}"#), "expected `:` at line 1 column 52"),
+        (broken(r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name" "x"}}"#), "expected `:`"),
         (
             broken("Error from server (Forbidden): pods is forbidden"),
             "not JSON: \"Error from server (Forbidden): pods is f\"",
@@ -146,7 +146,7 @@ fn an_object_that_is_broken_is_skipped_and_named() {
     latin[x] = 0xfc;
     let (outcome, warning) = warning_of(&latin);
     assert_eq!(outcome.pods(), ["a", "b"]);
-    assert_eq!(warning, format!("{one} (byte {at}): invalid unicode code point at line 1 column 54"));
+    assert_eq!(warning, format!("{one} (byte {at}): invalid UTF-8"));
 }
 
 #[test]
