@@ -1,7 +1,6 @@
 use super::{Advice, Kubectl};
 use crate::analysis::{Analysis, Failure, Members};
-use crate::model::{Job, Pod};
-use crate::policy::Action;
+use crate::model::{Action, Job, Pod};
 use crate::report::{Class, Evidence, Group, SuggestionKind};
 
 /// What a group calls for, by its exemplar; `None` where nothing useful can be said.

@@ -1,7 +1,6 @@
 use super::TornDownBy;
 use super::cause::blamed_end;
-use crate::model::{ContainerEnd, Job, Pod, Restart, Time, Waiting, Word};
-use crate::policy::Action;
+use crate::model::{Action, ContainerEnd, Job, Pod, Restart, Time, Waiting, Word};
 use crate::report::Class;
 
 /// One ended attempt: of a pod, of a container in place, or of a Job without a pod of its own.

@@ -192,7 +192,7 @@ fn exemplar(failures: &[&Failure]) -> usize {
 
 fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<String>) -> Option<GroupRule> {
     let mut common: Option<GroupRule> = None;
-    let mut policies: HashSet<(*const crate::policy::PodFailurePolicy, usize)> = HashSet::new();
+    let mut policies: HashSet<(*const crate::model::PodFailurePolicy, usize)> = HashSet::new();
     for failure in failures {
         let (job, hit) = (failure.job?, failure.rule?);
         let policy = job.policy.as_ref()?;

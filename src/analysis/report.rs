@@ -3,11 +3,10 @@ use super::{Analysis, Failure, Options, Workload};
 use crate::model::Time;
 use crate::policy::{label, parse_message};
 use crate::report::{
-    API_VERSION, ActedOn, Class, FailureLine, FailureReport, FailureRule, FirstCause, ReportScope, ReportSource,
-    ReportSourceState, Summary, WorkloadReport,
+    API_VERSION, ActedOn, Class, FailureLine, FailureReport, FailureRule, FirstCause, ReportScope, Summary,
+    WorkloadReport,
 };
 use crate::request::GroupBy;
-use crate::source::{Source, SourceState};
 
 /// A report without its suggestions, and what its groups are made of, from which they follow.
 #[derive(Debug)]
@@ -35,7 +34,7 @@ pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: 
         kind: "FailureReport",
         as_of: options.now,
         scope,
-        sources: analysis.snapshot.sources.iter().map(source).collect(),
+        sources: analysis.snapshot.sources.clone(),
         summary: Summary {
             workloads: workloads.len(),
             failures: analysis.failures.iter().map(|failure| u64::from(failure.count)).sum(),
@@ -150,23 +149,4 @@ fn acted_on(job: &crate::model::Job, rule_index: Option<usize>) -> Option<ActedO
         rule_index,
         at: condition.at,
     })
-}
-
-fn source(source: &Source) -> ReportSource {
-    ReportSource {
-        cluster: source.cluster.clone(),
-        resource: source.resource.clone(),
-        file: source.file.clone(),
-        state: match source.state {
-            SourceState::Read => ReportSourceState::Read,
-            SourceState::Denied => ReportSourceState::Denied,
-            SourceState::NotInstalled => ReportSourceState::NotInstalled,
-            SourceState::Truncated => ReportSourceState::Truncated,
-            SourceState::Unreadable => ReportSourceState::Unreadable,
-            SourceState::NotAsked => ReportSourceState::NotAsked,
-        },
-        objects: source.objects,
-        skipped: source.skipped,
-        message: source.message.clone(),
-    }
 }

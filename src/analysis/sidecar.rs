@@ -1,7 +1,7 @@
 use super::Failure;
 use super::cause::app_end;
-use crate::model::{ContainerEnd, ContainerKind};
-use crate::policy::{Action, Endings, evaluate};
+use crate::model::{Action, ContainerEnd, ContainerKind};
+use crate::policy::{Endings, evaluate};
 
 /// A rule without `containerName` that matched a sidecar, whose exit code says nothing about the app.
 #[derive(Clone, Copy, Debug)]

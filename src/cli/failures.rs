@@ -11,7 +11,7 @@ use crate::advice::{Kubectl, advise};
 use crate::analysis::{Options, analyse, failure_line, report};
 use crate::model::Time;
 use crate::render::{self, Format, Look};
-use crate::report::{Class, FailureReport, ReportScope, ReportSourceState};
+use crate::report::{Class, FailureReport, ReportScope, SourceState};
 use crate::request::{From, GroupBy, Request, Scope, Target, View};
 use crate::source::{Filter, Resource, Selector, Snapshot, cluster, file};
 
@@ -283,13 +283,10 @@ fn ended(report: &FailureReport, exit_code: bool) -> ExitCode {
     let is_core = |resource: &str| {
         resource == "files" || Resource::ALL.iter().any(|core| core.is_core() && core.name() == resource)
     };
-    let has_gap = |state: ReportSourceState| {
+    let has_gap = |state: SourceState| {
         matches!(
             state,
-            ReportSourceState::Denied
-                | ReportSourceState::Truncated
-                | ReportSourceState::Unreadable
-                | ReportSourceState::NotInstalled
+            SourceState::Denied | SourceState::Truncated | SourceState::Unreadable | SourceState::NotInstalled
         )
     };
     if report.sources.iter().any(|s| is_core(&s.resource) && (has_gap(s.state) || s.skipped > 0)) {

@@ -3,9 +3,10 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::condition::ConditionView;
+use super::pod_failure_policy::PolicyView;
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Owner, Text, Time, Uid, Word, or_default};
-use crate::policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
+use super::{Interner, MetaView, Owner, PodFailurePolicy, Text, Time, Uid, Word, or_default};
 
 /// A `batch/v1` Job as it is read.
 #[derive(Debug, Default, Deserialize)]
@@ -57,46 +58,6 @@ struct PodSpecView<'a> {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct PolicyView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    rules: Vec<RuleView<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct RuleView<'a> {
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    action: Text<'a>,
-    #[serde(borrow)]
-    on_exit_codes: Option<ExitCodesView<'a>>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    on_pod_conditions: Vec<PatternView<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ExitCodesView<'a> {
-    #[serde(borrow)]
-    container_name: Text<'a>,
-    #[serde(borrow)]
-    operator: Text<'a>,
-    #[serde(deserialize_with = "or_default")]
-    values: Vec<i32>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct PatternView<'a> {
-    #[serde(borrow, rename = "type")]
-    type_: Text<'a>,
-    #[serde(borrow)]
-    status: Text<'a>,
-}
-
-#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct StatusView<'a> {
     #[serde(deserialize_with = "or_default")]
@@ -122,20 +83,6 @@ struct StatusView<'a> {
 struct UncountedView<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
     failed: Vec<Text<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ConditionView<'a> {
-    #[serde(borrow, rename = "type")]
-    type_: Text<'a>,
-    #[serde(borrow)]
-    status: Text<'a>,
-    #[serde(borrow)]
-    reason: Text<'a>,
-    #[serde(borrow)]
-    message: Text<'a>,
-    last_transition_time: MaybeTime,
 }
 
 /// One of a Job's `status.conditions` whose status is `True`.
@@ -295,35 +242,6 @@ impl<'a> JobView<'a> {
                     reason: interner.intern(&condition.reason),
                     message: interner.intern(&condition.message),
                     at: condition.last_transition_time.0,
-                })
-                .collect(),
-        }
-    }
-}
-
-impl PolicyView<'_> {
-    fn to_policy(&self, interner: &mut Interner) -> PodFailurePolicy {
-        PodFailurePolicy { rules: self.rules.iter().map(|rule| rule.to_rule(interner)).collect() }
-    }
-}
-
-impl RuleView<'_> {
-    fn to_rule(&self, interner: &mut Interner) -> Rule {
-        Rule {
-            name: interner.intern_some(&self.name),
-            action: Action::parse(&self.action, interner),
-            on_exit_codes: self.on_exit_codes.as_ref().map(|codes| ExitCodes {
-                container_name: interner.intern_some(&codes.container_name),
-                operator: Operator::parse(&codes.operator, interner),
-                values: codes.values.clone().into(),
-            }),
-            on_pod_conditions: self
-                .on_pod_conditions
-                .iter()
-                .map(|pattern| ConditionPattern {
-                    type_: interner.intern(&pattern.type_),
-                    // The API server's default; a file may hold what a person wrote.
-                    status: interner.intern(pattern.status.some().unwrap_or("True")),
                 })
                 .collect(),
         }

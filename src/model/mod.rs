@@ -4,12 +4,14 @@
 //! absent, so that a newer cluster never breaks a read. The borrowed `…View` structs live no longer than the bytes
 //! of one object; the owned structs beside them are what a [`crate::source::Snapshot`] keeps.
 
+mod condition;
 mod event;
 mod intern;
 mod job;
 mod meta;
 mod node;
 mod pod;
+mod pod_failure_policy;
 mod quantity;
 mod text;
 mod time;
@@ -25,6 +27,7 @@ pub use node::{Node, NodeView};
 pub use pod::{
     ContainerEnd, ContainerKind, Disruption, Memory, Phase, Pod, PodCondition, PodView, Rare, Restart, Waiting,
 };
+pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
 pub use quantity::Quantity;
 pub use text::{Text, or_default};
 pub use time::Time;

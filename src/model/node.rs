@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
-use super::time::MaybeTime;
-use super::{Interner, MetaView, Text, Time, Word, or_default};
+use super::condition::ConditionView;
+use super::{Interner, MetaView, Time, Word, or_default};
 
 /// A node as it is read.
 #[derive(Debug, Default, Deserialize)]
@@ -18,17 +18,6 @@ pub struct NodeView<'a> {
 struct StatusView<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
     conditions: Vec<ConditionView<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ConditionView<'a> {
-    #[serde(borrow, rename = "type")]
-    type_: Text<'a>,
-    #[serde(borrow)]
-    status: Text<'a>,
-    last_heartbeat_time: MaybeTime,
-    last_transition_time: MaybeTime,
 }
 
 /// What is kept of a node.

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::condition::ConditionView;
 use super::time::MaybeTime;
 use super::{Interner, MetaView, Owner, Quantity, Text, Time, Uid, Word, or_default};
 
@@ -65,20 +66,6 @@ struct StatusView<'a> {
     container_statuses: Vec<ContainerStatusView<'a>>,
     #[serde(borrow, deserialize_with = "or_default")]
     init_container_statuses: Vec<ContainerStatusView<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ConditionView<'a> {
-    #[serde(borrow, rename = "type")]
-    type_: Text<'a>,
-    #[serde(borrow)]
-    status: Text<'a>,
-    #[serde(borrow)]
-    reason: Text<'a>,
-    #[serde(borrow)]
-    message: Text<'a>,
-    last_transition_time: MaybeTime,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -1,119 +1,4 @@
-use std::fmt;
-
-use crate::model::{ContainerEnd, Interner, PodCondition, Word};
-
-/// A Job's `spec.podFailurePolicy`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PodFailurePolicy {
-    /// The rules, evaluated in this order.
-    pub rules: Vec<Rule>,
-}
-
-/// One rule. It asks for exit codes or for pod conditions; a rule with both, which the API server refuses, is judged by
-/// its exit codes alone, as the controller does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// `name` of KEP-4443; absent on clusters without it.
-    pub name: Option<Word>,
-    /// What the controller does.
-    pub action: Action,
-    /// `onExitCodes`.
-    pub on_exit_codes: Option<ExitCodes>,
-    /// `onPodConditions`.
-    pub on_pod_conditions: Box<[ConditionPattern]>,
-}
-
-/// A rule's action.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Action {
-    /// The Job fails at once.
-    FailJob,
-    /// The pod's index fails at once; only with `backoffLimitPerIndex`.
-    FailIndex,
-    /// The failure is not counted, the pod is replaced.
-    Ignore,
-    /// The failure counts towards `backoffLimit`, as it would without a rule.
-    Count,
-    /// An action newer than this tool: the rule is skipped, as the API asks of clients.
-    Unknown(Word),
-}
-
-impl Action {
-    /// Reads an action as the API spells it.
-    pub fn parse(text: &str, interner: &mut Interner) -> Self {
-        match text {
-            "FailJob" => Self::FailJob,
-            "FailIndex" => Self::FailIndex,
-            "Ignore" => Self::Ignore,
-            "Count" => Self::Count,
-            other => Self::Unknown(interner.intern(other)),
-        }
-    }
-
-    /// The action as the API spells it.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::FailJob => "FailJob",
-            Self::FailIndex => "FailIndex",
-            Self::Ignore => "Ignore",
-            Self::Count => "Count",
-            Self::Unknown(text) => text,
-        }
-    }
-
-    /// Whether a failure under this action is added to `status.failed`.
-    pub fn counts(&self) -> bool {
-        !matches!(self, Self::Ignore)
-    }
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// `onExitCodes`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExitCodes {
-    /// The container asked for; `None` for any, init containers and sidecars included.
-    pub container_name: Option<Word>,
-    /// How the values are compared.
-    pub operator: Operator,
-    /// The exit codes.
-    pub values: Box<[i32]>,
-}
-
-/// `onExitCodes.operator`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operator {
-    /// The exit code is one of the values.
-    In,
-    /// The exit code is none of the values.
-    NotIn,
-    /// An operator newer than this tool: never satisfied.
-    Unknown(Word),
-}
-
-impl Operator {
-    /// Reads an operator as the API spells it.
-    pub fn parse(text: &str, interner: &mut Interner) -> Self {
-        match text {
-            "In" => Self::In,
-            "NotIn" => Self::NotIn,
-            other => Self::Unknown(interner.intern(other)),
-        }
-    }
-}
-
-/// One of `onPodConditions`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConditionPattern {
-    /// The condition's type.
-    pub type_: Word,
-    /// The status asked for; `True` unless the rule says otherwise.
-    pub status: Word,
-}
+use crate::model::{Action, ContainerEnd, ExitCodes, Operator, PodCondition, PodFailurePolicy, Rule};
 
 /// What of a pod's status a policy looks at.
 #[derive(Clone, Copy, Debug)]
@@ -157,46 +42,43 @@ pub fn evaluate<'a>(policy: &'a PodFailurePolicy, pod: Endings<'a>, per_index: b
             Action::FailIndex => per_index,
             Action::Unknown(_) => false,
         };
-        let by = if acts { rule.matches(pod)? } else { return None };
+        let by = if acts { matched_by(rule, pod)? } else { return None };
         Some(Match { index, action: &rule.action, by })
     })
 }
 
-impl Rule {
-    /// What of the pod satisfies this rule by itself, whatever the rules before it say.
-    pub fn matches<'a>(&self, pod: Endings<'a>) -> Option<MatchedBy<'a>> {
-        if let Some(codes) = &self.on_exit_codes {
-            // Init containers and sidecars are looked at only where no app container matched.
-            let mut ends = pod.containers.iter().chain(pod.init_containers);
-            return ends.find(|end| codes.matches(end)).map(MatchedBy::Container);
-        }
-        let wanted = |condition: &&PodCondition| {
-            self.on_pod_conditions
-                .iter()
-                .any(|pattern| pattern.type_ == condition.type_ && pattern.status == condition.status)
-        };
-        pod.conditions.iter().find(wanted).map(MatchedBy::Condition)
+/// What of the pod satisfies a rule by itself, whatever the rules before it say. A rule with both requirements, which the
+/// API server refuses, is judged by its exit codes alone, as the controller does.
+fn matched_by<'a>(rule: &Rule, pod: Endings<'a>) -> Option<MatchedBy<'a>> {
+    if let Some(codes) = &rule.on_exit_codes {
+        // Init containers and sidecars are looked at only where no app container matched.
+        let mut ends = pod.containers.iter().chain(pod.init_containers);
+        return ends.find(|end| exit_code_matches(codes, end)).map(MatchedBy::Container);
     }
+    let wanted = |condition: &&PodCondition| {
+        rule.on_pod_conditions
+            .iter()
+            .any(|pattern| pattern.type_ == condition.type_ && pattern.status == condition.status)
+    };
+    pod.conditions.iter().find(wanted).map(MatchedBy::Condition)
 }
 
-impl ExitCodes {
-    /// Whether a container's end satisfies the requirement. Exit code 0 never does, not even under `NotIn`.
-    pub fn matches(&self, end: &ContainerEnd) -> bool {
-        let named = self.container_name.as_ref().is_none_or(|name| *name == end.container);
-        named
-            && end.exit_code != 0
-            && match self.operator {
-                Operator::In => self.values.contains(&end.exit_code),
-                Operator::NotIn => !self.values.contains(&end.exit_code),
-                Operator::Unknown(_) => false,
-            }
-    }
+/// Whether a container's end satisfies the requirement. Exit code 0 never does, not even under `NotIn`.
+fn exit_code_matches(codes: &ExitCodes, end: &ContainerEnd) -> bool {
+    let named = codes.container_name.as_ref().is_none_or(|name| *name == end.container);
+    named
+        && end.exit_code != 0
+        && match codes.operator {
+            Operator::In => codes.values.contains(&end.exit_code),
+            Operator::NotIn => !codes.values.contains(&end.exit_code),
+            Operator::Unknown(_) => false,
+        }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ContainerKind;
+    use crate::model::{ConditionPattern, ContainerKind, Interner};
 
     fn end(container: &str, exit_code: i32) -> ContainerEnd {
         let kind = match container {

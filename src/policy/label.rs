@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ExitCodes, Operator, Rule};
+use crate::model::{ExitCodes, Operator, Rule};
 
 /// Where a rule's label comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -81,8 +81,7 @@ fn values(values: &[i32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Interner;
-    use crate::policy::{Action, ConditionPattern};
+    use crate::model::{Action, ConditionPattern, Interner};
 
     fn exit(operator: &str, values: &[i32], container: Option<&str>) -> Rule {
         Rule {

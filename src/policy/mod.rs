@@ -9,9 +9,7 @@ mod indexes;
 mod label;
 mod recorded;
 
-pub use evaluate::{
-    Action, ConditionPattern, Endings, ExitCodes, Match, MatchedBy, Operator, PodFailurePolicy, Rule, evaluate,
-};
+pub use evaluate::{Endings, Match, MatchedBy, evaluate};
 pub use indexes::compress_indexes;
 pub use label::{NameSource, RuleLabel, label, requirement};
 pub use recorded::{Decision, RecordedRule, parse_message, recorded_rule};

@@ -1,4 +1,4 @@
-use super::PodFailurePolicy;
+use crate::model::PodFailurePolicy;
 
 /// What a Job's message says about the failure that made it fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ fn rule_called(policy: &PodFailurePolicy, suffix: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Action, Rule};
+    use crate::model::{Action, Rule};
 
     fn policy(names: &[Option<&str>]) -> PodFailurePolicy {
         let rule = |name: Option<&str>| Rule {

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use crate::model::Time;
-use crate::report::{FailureReport, ReportSourceState, Summary};
+use crate::report::{FailureReport, SourceState, Summary};
 
 /// The first line: the answer.
 pub(super) fn headline(report: &FailureReport) -> String {
@@ -50,9 +50,8 @@ fn what_was_read(report: &FailureReport) -> String {
     let [jobs, pods, events] = [("jobs", "job"), ("pods", "pod"), ("events", "event")]
         .map(|(resource, singular)| counted(objects(resource), singular));
     let mut words = format!("{jobs}, {pods}, {events} read");
-    let complete = |state: ReportSourceState| {
-        matches!(state, ReportSourceState::Read | ReportSourceState::NotInstalled | ReportSourceState::NotAsked)
-    };
+    let complete =
+        |state: SourceState| matches!(state, SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked);
     let gaps: Vec<&str> = report
         .sources
         .iter()

@@ -35,7 +35,7 @@ pub struct FailureReport {
     /// What was asked for.
     pub scope: ReportScope,
     /// What was read and what was not.
-    pub sources: Vec<ReportSource>,
+    pub sources: Vec<Source>,
     /// Totals over all groups.
     pub summary: Summary,
     /// The groups, most costly and most recent first.
@@ -65,9 +65,9 @@ pub struct ReportScope {
 }
 
 /// What became of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum ReportSourceState {
+pub enum SourceState {
     /// Read to its end.
     Read,
     /// The API server refused it.
@@ -82,10 +82,10 @@ pub enum ReportSourceState {
     NotAsked,
 }
 
-/// One source.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+/// One source and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ReportSource {
+pub struct Source {
     /// Kubeconfig context; `null` for files.
     pub cluster: Option<String>,
     /// A resource's plural name, or `files`.
@@ -94,7 +94,7 @@ pub struct ReportSource {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// What became of it.
-    pub state: ReportSourceState,
+    pub state: SourceState,
     /// Objects read.
     pub objects: u64,
     /// Objects passed over because they could not be read.

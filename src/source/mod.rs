@@ -10,7 +10,8 @@ mod selector;
 mod snapshot;
 mod splitter;
 
+pub use crate::report::{Source, SourceState};
 pub use intake::{Filter, Intake, Skipped, Tally};
 pub use selector::{Selector, SelectorError};
-pub use snapshot::{Resource, Snapshot, Source, SourceState};
+pub use snapshot::{Resource, Snapshot};
 pub use splitter::{Ending, ListHead, ObjectSink, Position, Splitter};

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Event, Job, Node, Pod, Time, Wrapper};
+use crate::report::Source;
 
 /// The resources that are read, in the order in which they are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,42 +40,6 @@ impl Resource {
     pub const fn is_core(self) -> bool {
         matches!(self, Self::Jobs | Self::Pods)
     }
-}
-
-/// What became of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SourceState {
-    /// Read to its end.
-    Read,
-    /// The API server refused it (403).
-    Denied,
-    /// The API group is not installed.
-    NotInstalled,
-    /// Only a part of it was read: an expired list, a file cut off.
-    Truncated,
-    /// It, or an object of it, could not be read.
-    Unreadable,
-    /// It was not asked for, or the input holds none.
-    NotAsked,
-}
-
-/// One source and what became of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// The kubeconfig context; `None` for files.
-    pub cluster: Option<String>,
-    /// A resource's plural name, or `files`.
-    pub resource: String,
-    /// The file, where the source is one.
-    pub file: Option<String>,
-    /// What became of it.
-    pub state: SourceState,
-    /// Objects read from it.
-    pub objects: u64,
-    /// Objects passed over because they could not be read.
-    pub skipped: u64,
-    /// Why, for a person.
-    pub message: Option<String>,
 }
 
 /// All that was read, reduced to what may tell of a failure.
