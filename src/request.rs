@@ -71,6 +71,37 @@ pub struct View {
     pub pending_after: i64,
 }
 
+impl GroupBy {
+    /// As the command line and the JSON spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::Cause => "cause",
+            Self::Node => "node",
+            Self::Workload => "workload",
+            Self::Namespace => "namespace",
+            Self::Reason => "reason",
+        }
+    }
+}
+
+impl TargetKind {
+    /// The kind as it stands before a name: `job/x`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Job => "job",
+            Self::CronJob => "cronjob",
+            Self::JobSet => "jobset",
+        }
+    }
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{}/{}", self.kind.name(), self.name)
+    }
+}
+
 /// What failures are grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {

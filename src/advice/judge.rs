@@ -1,17 +1,18 @@
+use super::retry::{goes_on, retried};
 use super::{Advice, Kubectl};
-use crate::analysis::{Analysis, Failure, Members};
-use crate::model::{Action, Job, Pod};
-use crate::report::{Class, Evidence, Group, SuggestionKind};
+use crate::analysis::{Failure, telling_line};
+use crate::model::{Action, ContainerKind, Job, Pod};
+use crate::policy::requirement;
+use crate::report::{Class, Evidence, SuggestionKind};
 
-/// What a group calls for, by its exemplar; `None` where nothing useful can be said.
-pub(super) fn advice_for(analysis: &Analysis, group: &Group, members: &Members, kubectl: &Kubectl) -> Option<Advice> {
-    let failure = &analysis.failures[members.exemplar];
-    let case = Case { group, members, failure, kubectl };
+/// What a failure that stands for others of its Job and cause calls for; `None` where nothing useful can be said.
+pub(super) fn advice_for(failure: &Failure, kubectl: &Kubectl) -> Option<Advice> {
+    let case = Case { failure, kubectl };
     match failure.class {
         Class::Rule => case.rule(),
         Class::NoRule | Class::NoPolicy | Class::Unknown => Some(case.own_end()),
         Class::Unmatchable => Some(case.refused()),
-        Class::Pending => Some(case.pending()),
+        Class::Pending => case.pending(),
         Class::Restarting => Some(case.restarting()),
         Class::JobLevel => Some(case.job_level()),
         Class::Lost => Some(case.lost()),
@@ -19,69 +20,78 @@ pub(super) fn advice_for(analysis: &Analysis, group: &Group, members: &Members, 
     }
 }
 
-/// A group and the failure that stands for it.
+/// A failure that stands for others.
 struct Case<'a> {
-    group: &'a Group,
-    members: &'a Members,
     failure: &'a Failure<'a>,
     kubectl: &'a Kubectl,
 }
 
 impl Case<'_> {
-    fn advice(&self, kind: SuggestionKind, title: &'static str, why: String) -> Advice {
-        Advice {
-            kind,
-            title,
-            why,
-            commands: Vec::new(),
-            evidence: self.evidence(),
-            workloads: self.members.workloads.clone(),
-        }
+    fn advice(&self, kind: SuggestionKind, title: &'static str, why: String, commands: Vec<String>) -> Advice {
+        Advice { kind, title, why, commands, evidence: self.evidence() }
+    }
+
+    fn inspect(&self, why: &str, commands: Vec<String>) -> Advice {
+        self.advice(SuggestionKind::Inspect, "Inspect", why.to_owned(), commands)
     }
 
     fn rule(&self) -> Option<Advice> {
         let (hit, job) = (self.failure.rule?, self.failure.job?);
-        if let Some(sidecar) = self.failure.sidecar_hit() {
-            let instead = sidecar.instead.map(|(index, action)| (index, action.name()));
-            return Some(self.sidecar(job, hit.index, instead));
+        if hit.sidecar {
+            return Some(self.sidecar(job, hit.index));
         }
         if self.is_out_of_memory() {
             return Some(self.raise_memory());
         }
-        Some(match hit.action {
-            Action::FailJob | Action::FailIndex if !self.failure.is_disrupted() => {
-                let asked = &self.group.rule.as_ref().map_or(String::new(), |rule| rule.requirement.clone());
-                let why = format!("{asked} is a {} rule: the same input fails again, mend it first", hit.action);
-                let mut advice = self.advice(SuggestionKind::FixThenRestart, "Fix, then restart", why);
-                advice.commands = self.look();
-                advice
+        let ends_it = matches!(hit.action, Action::FailJob | Action::FailIndex);
+        match hit.action {
+            _ if ends_it && self.failure.is_disrupted() => Some(self.inspect(
+                "the rule gives up on a disruption from outside, which another try may survive: see who disrupted the pod",
+                self.look(),
+            )),
+            _ if ends_it => {
+                let asked = requirement(job.policy.as_ref()?.rules.get(hit.index)?);
+                let action = hit.action;
+                Some(if hit.by_exit_code() {
+                    let why = format!("the policy gives {asked} no second try ({action}): mend what it stands for first");
+                    self.advice(SuggestionKind::FixThenRestart, "Fix, then restart", why, self.look())
+                } else {
+                    let told = self.failure.matched_condition().and_then(|told| told.message.as_deref());
+                    let told = told.and_then(telling_line).map(|line| format!(" ({line})")).unwrap_or_default();
+                    let why = format!("{asked}{told} is given no second try ({action}): mend that first");
+                    self.advice(SuggestionKind::FixThenRestart, "Fix, then restart", why, self.describe_pod_and_node())
+                })
             }
-            Action::Ignore if !job.is_finished() => {
-                let why = "an Ignore rule: not counted, the Job replaces the pod by itself".to_owned();
-                let mut advice = self.advice(SuggestionKind::Wait, "Wait", why);
-                advice.commands = vec![self.pods_of(job)];
-                advice
+            Action::Ignore => {
+                let why = retried(self.failure)?;
+                Some(self.advice(SuggestionKind::Wait, "Wait", why, self.pods_of(job)))
             }
-            Action::Ignore => return None,
-            _ => self.own_end(),
-        })
+            _ => Some(self.own_end()),
+        }
     }
 
-    fn sidecar(&self, job: &Job, index: usize, instead: Option<(usize, &str)>) -> Advice {
+    fn sidecar(&self, job: &Job, index: usize) -> Advice {
+        let hit = self.failure.sidecar_hit();
         let container = self.failure.end.map_or("", |end| &*end.container);
-        let app = self.failure.sidecar_hit().and_then(|hit| hit.app).map_or("app", |end| &*end.container);
-        let hidden =
-            instead.map_or(String::new(), |(index, action)| format!(", which keeps rule {index} {action} from acting"));
+        let app = hit.and_then(|hit| hit.app).map_or("(the app)", |end| &*end.container);
+        let hidden = hit
+            .and_then(|hit| hit.instead)
+            .map_or(String::new(), |(index, action)| format!(", which keeps rule {index} {action} from acting"));
+        let endless = if goes_on(job) && self.failure.counted == Some(false) {
+            "; until then nothing limits the retries"
+        } else {
+            ""
+        };
         let why = format!(
-            "give rule {index} containerName: {app}; now it matches the sidecar {container}{hidden} (a Job's policy is fixed: change it where the Job is made)"
+            "give rule {index} containerName: {app}; now it matches the sidecar {container}{hidden}{endless} (a Job's policy is fixed: change it where the Job is made)"
         );
-        let mut advice = self.advice(SuggestionKind::EditPolicy, "Edit the policy", why);
+        let mut advice = self.advice(SuggestionKind::EditPolicy, "Edit the policy", why, Vec::new());
         advice.evidence.push(Evidence {
             object: object("job", &job.namespace, &job.name),
             path: format!("spec.podFailurePolicy.rules[{index}].onExitCodes.containerName"),
             value: "<unset>".to_owned(),
         });
-        advice.commands = vec![self.kubectl.command(&["get", "job", &job.name, "-n", &job.namespace, "-o", "yaml"])];
+        advice.commands = self.command(&["get", "job", &job.name, "-n", &job.namespace, "-o", "yaml"]);
         advice
     }
 
@@ -90,40 +100,17 @@ impl Case<'_> {
         if self.is_out_of_memory() {
             return self.raise_memory();
         }
-        if let Some(job) = self.failure.job.filter(|job| job.failing().is_none() && job.succeeding().is_none())
-            && job.managed_by.is_none()
-            && !job.suspend
-        {
-            let left = match (job.backoff_limit_per_index, job.backoff_limit) {
-                (Some(limit), _) => Some(format!("each index has {limit} retries of its own")),
-                (None, Some(limit)) if job.failed <= limit => {
-                    Some(format!("retries left: {} of {limit}", limit - job.failed))
-                }
-                _ => None,
-            };
-            if let Some(left) = left {
-                let why = format!("the Job replaces the pod by itself, {left}");
-                let mut advice = self.advice(SuggestionKind::Wait, "Wait", why);
-                advice.commands = self.look();
-                return advice;
-            }
+        if let Some(why) = retried(self.failure) {
+            return self.advice(SuggestionKind::Wait, "Wait", why, self.look());
         }
-        self.inspect()
-    }
-
-    fn inspect(&self) -> Advice {
         let why = match self.failure.class {
             Class::Unknown if self.failure.job.is_none() => "its Job is not in the data: read it to learn its policy",
-            Class::Rule if self.failure.is_disrupted() => {
-                "the rule fails the Job for a disruption from outside: look at who disrupted the pod"
-            }
+            Class::Unknown => "another controller manages the Job: look at it where that one records its outcome",
             Class::Rule => "a Count rule only counts it: look at what the container said",
             Class::NoPolicy => "no podFailurePolicy tells this failure from others: look at what the container said",
             _ => "no rule matched: look at what the container said",
         };
-        let mut advice = self.advice(SuggestionKind::Inspect, "Inspect", why.to_owned());
-        advice.commands = self.look();
-        advice
+        self.inspect(why, self.look())
     }
 
     fn is_out_of_memory(&self) -> bool {
@@ -131,44 +118,53 @@ impl Case<'_> {
     }
 
     fn raise_memory(&self) -> Advice {
-        let container = self.failure.end.map_or("", |end| &*end.container);
-        let memory = self.failure.end.and_then(|end| end.memory.as_deref());
-        let setting = |value: Option<&str>| value.unwrap_or("none").to_owned();
-        let limit = setting(memory.and_then(|memory| memory.limit.as_deref()));
-        let request = setting(memory.and_then(|memory| memory.request.as_deref()));
-        let why = format!(
-            "{container} was OOM-killed (memory limit {limit}, request {request}); with the same limit it is killed again"
-        );
-        let mut advice = self.advice(SuggestionKind::RaiseMemory, "Raise memory", why);
+        let end = self.failure.end;
+        let container = end.map_or("", |end| &*end.container);
+        let memory = end.and_then(|end| end.memory.as_deref());
+        let limit = memory.and_then(|memory| memory.limit.as_deref());
+        let request = memory.and_then(|memory| memory.request.as_deref()).unwrap_or("none");
+        let why = match limit {
+            Some(limit) => {
+                format!("{container} was OOM-killed at its memory limit {limit} (request {request}): give it more")
+            }
+            None => format!(
+                "{container} was OOM-killed without a memory limit of its own (request {request}): request what it needs"
+            ),
+        };
+        let mut advice = self.advice(SuggestionKind::RaiseMemory, "Raise memory", why, Vec::new());
         if let Some(pod) = self.failure.pod {
+            let list = match end.map(|end| end.kind) {
+                Some(ContainerKind::Init | ContainerKind::Sidecar) => "initContainers",
+                _ => "containers",
+            };
             advice.evidence.push(Evidence {
                 object: object("pod", &pod.namespace, &pod.name),
-                path: format!("spec.containers[name={container}].resources.limits.memory"),
-                value: limit,
+                path: format!("spec.{list}[name={container}].resources.limits.memory"),
+                value: limit.unwrap_or("<unset>").to_owned(),
             });
-            advice.commands = vec![self.describe(pod)];
+            advice.commands = self.describe(pod);
         }
         advice
     }
 
     /// The kubelet refused the pod: no container ever ran, so that there are no logs.
     fn refused(&self) -> Advice {
-        let reason = self.failure.pod.and_then(|pod| pod.reason()).unwrap_or("no reason given");
+        let reason = self.failure.pod.and_then(Pod::reason).unwrap_or("no reason given");
         let why = format!(
-            "the kubelet refused the pods ({reason}): no rule can match them and each one counts towards backoffLimit; see what the node has left"
+            "the kubelet refused the pod ({reason}): no rule can match that, and it counts towards backoffLimit; see what the node has left"
         );
-        let mut advice = self.advice(SuggestionKind::FreeCapacity, "Free capacity", why);
-        advice.commands = match self.failure.pod.and_then(|pod| pod.node.as_deref()) {
-            Some(node) => vec![self.kubectl.command(&["describe", "node", node])],
-            None => self.look(),
-        };
-        advice
+        let node = self.failure.pod.and_then(|pod| pod.node.as_deref());
+        let commands = node.map_or_else(|| self.look(), |node| self.command(&["describe", "node", node]));
+        self.advice(SuggestionKind::FreeCapacity, "Free capacity", why, commands)
     }
 
-    fn pending(&self) -> Advice {
-        let Some(waiting) = self.failure.waiting else { return self.inspect() };
+    fn pending(&self) -> Option<Advice> {
+        let waiting = self.failure.waiting?;
         let image = waiting.image.as_deref().unwrap_or("the image");
-        let (kind, title, why) = match &*waiting.reason {
+        let said =
+            waiting.message.as_deref().and_then(telling_line).map(|line| format!(": {line}")).unwrap_or_default();
+        let reason = &*waiting.reason;
+        let (kind, title, why) = match reason {
             "ImagePullBackOff"
             | "ErrImagePull"
             | "InvalidImageName"
@@ -178,13 +174,16 @@ impl Case<'_> {
             | "SignatureValidationFailed" => (
                 SuggestionKind::FixImage,
                 "Fix the image",
-                format!("{image} cannot be had: the pod waits for ever and never counts as failed"),
+                format!(
+                    "{image} cannot be pulled ({reason}): the pod cannot start, and that is not counted as a failure"
+                ),
             ),
-            "Unschedulable" | "SchedulerError" => (
-                SuggestionKind::FreeCapacity,
-                "Free capacity",
-                "no node can take the pod: it waits until one can, and never counts as failed".to_owned(),
-            ),
+            "Unschedulable" if said.contains("PersistentVolumeClaim") => {
+                (SuggestionKind::FixConfig, "Fix the configuration", format!("a volume is missing{said}"))
+            }
+            "Unschedulable" | "SchedulerError" => {
+                (SuggestionKind::FreeCapacity, "Free capacity", format!("no node can take the pod{said}"))
+            }
             "SchedulingGated" => (
                 SuggestionKind::Wait,
                 "Wait",
@@ -196,141 +195,133 @@ impl Case<'_> {
                 "the pod has been starting for long: its Events tell what it waits for (volumes, network, devices)"
                     .to_owned(),
             ),
-            reason => (
+            _ => (
                 SuggestionKind::FixConfig,
                 "Fix the configuration",
-                format!("{reason}: the pod waits for ever and never counts as failed"),
+                format!("{reason}{said}; the pod cannot start, and that is not counted as a failure"),
             ),
         };
-        let mut advice = self.advice(kind, title, why);
-        advice.commands = self.failure.pod.map(|pod| self.describe(pod)).into_iter().collect();
-        advice
+        let commands = self.failure.pod.map(|pod| self.describe(pod)).unwrap_or_default();
+        Some(self.advice(kind, title, why, commands))
     }
 
     fn restarting(&self) -> Advice {
-        let why = "containers fail in place, where no rule sees them: look at the last end".to_owned();
-        let mut advice = self.advice(SuggestionKind::Inspect, "Inspect", why);
-        if let (Some(pod), Some(end)) = (self.failure.pod, self.failure.end) {
-            let words = ["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container, "--previous"];
-            advice.commands = vec![self.kubectl.command(&words)];
-        }
-        advice
+        let commands = match (self.failure.pod, self.failure.end) {
+            (Some(pod), Some(end)) => {
+                self.command(&["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container, "--previous"])
+            }
+            _ => Vec::new(),
+        };
+        self.inspect("containers fail in place, where no rule sees them: look at what the last one said", commands)
     }
 
     fn job_level(&self) -> Advice {
         let told = self.failure.told.as_deref();
         let reason = told.and_then(|told| told.reason.as_deref()).unwrap_or_default();
-        let (kind, title, why) = match reason {
-            "FailedCreate" => (
-                SuggestionKind::FixConfig,
-                "Fix the configuration",
-                "the Job cannot create its pods: quota, admission or the template refuses them".to_owned(),
+        let commands = self.failure.job.map(|job| self.describe_job(job)).unwrap_or_default();
+        match reason {
+            "FailedCreate" => {
+                let said = told.and_then(|told| told.message.as_deref()).and_then(telling_line).unwrap_or_default();
+                let why = format!("the Job cannot create its pods: {said}");
+                self.advice(SuggestionKind::FixConfig, "Fix the configuration", why, commands)
+            }
+            "DeadlineExceeded" => self.inspect(
+                "activeDeadlineSeconds ended the Job, no pod failed: learn what it was doing before it runs again",
+                commands,
             ),
-            "DeadlineExceeded" => (
-                SuggestionKind::Inspect,
-                "Inspect",
-                "activeDeadlineSeconds ended the Job, no pod failed: learn what it was doing before it runs again"
-                    .to_owned(),
-            ),
-            reason => (
-                SuggestionKind::Inspect,
-                "Inspect",
-                format!("the Job failed ({reason}) and none of its pods shows why"),
-            ),
-        };
-        let mut advice = self.advice(kind, title, why);
-        advice.commands = self.failure.job.map(|job| self.describe_job(job)).into_iter().collect();
-        advice
+            reason => self.inspect(&format!("the Job failed ({reason}) and none of its pods shows why"), commands),
+        }
     }
 
     fn lost(&self) -> Advice {
-        let in_place = self.failure.job.is_some_and(|job| job.restarts_in_place);
-        let why = if in_place {
+        let job = self.failure.job;
+        let why = if job.is_some_and(|job| job.managed_by.is_some()) {
+            "another controller manages the Job: its pods are elsewhere"
+        } else if job.is_some_and(|job| job.restarts_in_place) {
             "restartPolicy OnFailure lets the Job delete failed pods; with Never they stay to be looked at"
         } else {
-            "the pods are gone: the Job's Events, while they last, are all that is left"
+            "no pod is in the data: the Job's Events, while they last, tell what became of them"
         };
-        let mut advice = self.advice(SuggestionKind::Inspect, "Inspect", why.to_owned());
-        advice.commands = self.failure.job.map(|job| self.describe_job(job)).into_iter().collect();
-        advice
+        self.inspect(why, job.map(|job| self.describe_job(job)).unwrap_or_default())
     }
 
     /// Logs of the container to blame, or, where none has run, the pod's description; only while the pod exists.
     fn look(&self) -> Vec<String> {
-        let Some(pod) = self.failure.pod else {
-            return self.failure.job.map(|job| self.describe_job(job)).into_iter().collect();
-        };
-        vec![match self.failure.end {
-            Some(end) if !self.failure.is_disrupted() => {
-                self.kubectl.command(&["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container])
+        match (self.failure.pod, self.failure.end) {
+            (Some(pod), Some(end)) if !self.failure.is_disrupted() => {
+                self.command(&["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container])
             }
-            _ => self.describe(pod),
-        }]
+            (Some(pod), _) => self.describe(pod),
+            (None, _) => self.failure.job.map(|job| self.describe_job(job)).unwrap_or_default(),
+        }
     }
 
-    fn describe(&self, pod: &Pod) -> String {
-        self.kubectl.command(&["describe", "pod", &pod.name, "-n", &pod.namespace])
+    fn describe(&self, pod: &Pod) -> Vec<String> {
+        self.command(&["describe", "pod", &pod.name, "-n", &pod.namespace])
     }
 
-    fn describe_job(&self, job: &Job) -> String {
-        self.kubectl.command(&["describe", "job", &job.name, "-n", &job.namespace])
+    fn describe_pod_and_node(&self) -> Vec<String> {
+        let Some(pod) = self.failure.pod else { return Vec::new() };
+        let node = pod.node.as_deref().map(|node| self.command(&["describe", "node", node]));
+        let mut commands = self.describe(pod);
+        commands.extend(node.into_iter().flatten());
+        commands
     }
 
-    fn pods_of(&self, job: &Job) -> String {
+    fn describe_job(&self, job: &Job) -> Vec<String> {
+        self.command(&["describe", "job", &job.name, "-n", &job.namespace])
+    }
+
+    fn pods_of(&self, job: &Job) -> Vec<String> {
         let selector = format!("batch.kubernetes.io/job-name={}", job.name);
-        self.kubectl.command(&["get", "pods", "-n", &job.namespace, "-l", &selector])
+        self.command(&["get", "pods", "-n", &job.namespace, "-l", &selector])
     }
 
-    /// The fields that the group's exemplar was judged by.
+    fn command(&self, words: &[&str]) -> Vec<String> {
+        self.kubectl.command(words).into_iter().collect()
+    }
+
+    /// The fields that the failure was judged by.
     fn evidence(&self) -> Vec<Evidence> {
-        let mut evidence = Vec::new();
-        if let Some(pod) = self.failure.pod {
-            let object = object("pod", &pod.namespace, &pod.name);
-            let mut add = |path: String, value: &str| {
-                evidence.push(Evidence { object: object.clone(), path, value: value.to_owned() });
+        let of = |kind: &str, namespace: &str, name: &str, path: String, value: &str| Evidence {
+            object: object(kind, namespace, name),
+            path,
+            value: value.to_owned(),
+        };
+        let Some(pod) = self.failure.pod else {
+            let Some(job) = self.failure.job else { return Vec::new() };
+            let told = self.failure.told.as_ref().and_then(|told| told.reason.as_deref());
+            return match (job.failing(), told) {
+                (Some(condition), _) => {
+                    let path = format!("status.conditions[type={}].reason", condition.type_);
+                    vec![of("job", &job.namespace, &job.name, path, &condition.reason)]
+                }
+                (None, Some(reason)) => vec![of("job", &job.namespace, &job.name, "Event.reason".to_owned(), reason)],
+                (None, None) => Vec::new(),
             };
-            if let Some(waiting) = self.failure.waiting {
-                match &waiting.container {
-                    Some(container) => {
-                        add(
-                            format!("status.containerStatuses[name={container}].state.waiting.reason"),
-                            &waiting.reason,
-                        );
-                    }
-                    None => add("status.conditions[type=PodScheduled].reason".to_owned(), &waiting.reason),
-                }
-            } else if self.failure.is_disrupted() {
-                let reason = pod.disruption().and_then(|disruption| disruption.reason.as_deref());
-                add("status.conditions[type=DisruptionTarget].reason".to_owned(), reason.unwrap_or_default());
-            } else if let Some(end) = self.failure.end {
-                let list = if end.kind == crate::model::ContainerKind::App {
-                    "containerStatuses"
-                } else {
-                    "initContainerStatuses"
-                };
-                let state = if self.failure.restart.is_some() { "lastState" } else { "state" };
-                let path = format!("status.{list}[name={}].{state}.terminated", end.container);
-                add(format!("{path}.exitCode"), &end.exit_code.to_string());
-                if let Some(reason) = &end.reason {
-                    add(format!("{path}.reason"), reason);
-                }
-            } else if let Some(reason) = pod.reason() {
-                add("status.reason".to_owned(), reason);
-            }
-        } else if let Some(job) = self.failure.job {
-            if let Some(condition) = job.failing() {
-                evidence.push(Evidence {
-                    object: object("job", &job.namespace, &job.name),
-                    path: format!("status.conditions[type={}].reason", condition.type_),
-                    value: condition.reason.to_string(),
-                });
-            } else if let Some(reason) = self.failure.told.as_ref().and_then(|told| told.reason.as_deref()) {
-                evidence.push(Evidence {
-                    object: object("job", &job.namespace, &job.name),
-                    path: "Event.reason".to_owned(),
-                    value: reason.to_owned(),
-                });
-            }
+        };
+        let of_pod = |path: String, value: &str| of("pod", &pod.namespace, &pod.name, path, value);
+        let mut evidence = Vec::new();
+        if let Some(waiting) = self.failure.waiting {
+            return vec![of_pod(waiting.path.to_string(), &waiting.reason)];
+        }
+        if let Some(condition) = self.failure.rule.and_then(|rule| rule.condition) {
+            evidence.push(of_pod(format!("status.conditions[type={}].status", condition.type_), &condition.status));
+        }
+        let told =
+            self.failure.matched_condition().or_else(|| pod.disruption().filter(|_| self.failure.is_disrupted()));
+        if let Some(told) = told {
+            let path = format!("status.conditions[type={}].reason", told.type_);
+            evidence.push(of_pod(path, told.reason.as_deref().unwrap_or_default()));
+        }
+        if let Some(end) = self.failure.end {
+            let list = if end.kind == ContainerKind::App { "containerStatuses" } else { "initContainerStatuses" };
+            let state = if self.failure.restart.is_some() { "lastState" } else { "state" };
+            let path = format!("status.{list}[name={}].{state}.terminated", end.container);
+            evidence.push(of_pod(format!("{path}.exitCode"), &end.exit_code.to_string()));
+            evidence.extend(end.reason.as_ref().map(|reason| of_pod(format!("{path}.reason"), reason)));
+        } else if let Some(reason) = pod.reason() {
+            evidence.push(of_pod("status.reason".to_owned(), reason));
         }
         evidence
     }

@@ -1,19 +1,22 @@
-//! Groups → suggestions: what is safe to do next. Deterministic and from evidence alone; each names the fields it rests
+//! Failures → suggestions: what is safe to do next. Deterministic and from evidence alone; each names the fields it rests
 //! on and commands that run as printed. Nothing here changes a cluster.
 //!
-//! One function a group decides what it calls for; equal advice for several groups becomes one suggestion.
+//! Advice is made for one Job and one cause at a time, so that each sentence holds for every workload it names; equal
+//! sentences become one suggestion.
 
 mod command;
 mod judge;
+mod retry;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub use command::Kubectl;
 
-use crate::analysis::{Analysis, Reported};
+use crate::analysis::{Analysis, Failure, Members, Reported, exemplar};
+use crate::model::Job;
 use crate::report::{Evidence, FailureReport, Safety, Suggestion, SuggestionKind, WorkloadRef};
 
-/// Advice for one group, before equal ones are put together.
+/// Advice for a cause of one Job.
 #[derive(Clone, Debug)]
 struct Advice {
     kind: SuggestionKind,
@@ -22,8 +25,15 @@ struct Advice {
     why: String,
     commands: Vec<String>,
     evidence: Vec<Evidence>,
+}
+
+/// Equal advice for several Jobs.
+struct Merged {
+    advice: Advice,
     /// Indexes in [`Analysis::workloads`].
     workloads: Vec<usize>,
+    /// Indexes in [`Analysis::failures`].
+    failures: Vec<usize>,
 }
 
 /// Commands shown for one suggestion; the workloads may be many.
@@ -33,49 +43,81 @@ const MOST_EVIDENCE: usize = 6;
 
 /// The report with its suggestions: what must be mended first, what needs no hand last.
 pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> FailureReport {
-    let Reported { mut report, members } = reported;
-    let mut order: Vec<(SuggestionKind, usize, String)> = Vec::new();
-    let mut merged: BTreeMap<(SuggestionKind, String), (Advice, Vec<usize>)> = BTreeMap::new();
-    for (position, (group, members)) in report.groups.iter().zip(&members).enumerate() {
-        let Some(advice) = judge::advice_for(analysis, group, members, kubectl) else { continue };
-        let key = (advice.kind, advice.why.clone());
-        match merged.get_mut(&key) {
-            None => {
-                order.push((advice.kind, position, advice.why.clone()));
-                merged.insert(key, (advice, vec![position]));
-            }
-            Some((known, positions)) => {
-                known.commands.extend(advice.commands);
-                known.evidence.extend(advice.evidence);
-                known.workloads.extend(advice.workloads);
-                positions.push(position);
-            }
+    let Reported { mut report, members, by_rule } = reported;
+    let mut merged: BTreeMap<(SuggestionKind, String), (usize, Merged)> = BTreeMap::new();
+    for (position, group) in by_rule.iter().enumerate() {
+        for failures in by_job(analysis, group) {
+            let shown: Vec<&Failure> = failures.iter().map(|index| &analysis.failures[*index]).collect();
+            let failure = shown[exemplar(&shown)];
+            let Some(advice) = judge::advice_for(failure, kubectl) else { continue };
+            let key = (advice.kind, advice.why.clone());
+            let fresh = || Merged { advice: empty(&advice), workloads: Vec::new(), failures: Vec::new() };
+            let (_, all) = merged.entry(key).or_insert_with(|| (position, fresh()));
+            all.add(advice, failure.workload, failures);
         }
     }
-    order.sort();
-    for (number, (kind, _, why)) in order.into_iter().enumerate() {
-        let Some((advice, positions)) = merged.remove(&(kind, why)) else { continue };
-        let id = format!("s{}", number + 1);
-        for position in positions {
-            report.groups[position].suggestions.push(id.clone());
-        }
-        report.suggestions.push(suggestion(analysis, id, advice));
+    let mut suggestions: Vec<(usize, Merged)> = merged.into_values().collect();
+    suggestions.sort_by_key(|(position, merged)| (merged.advice.kind, *position));
+    let mut of_failure: HashMap<usize, usize> = HashMap::new();
+    for (number, (_, merged)) in suggestions.iter().enumerate() {
+        of_failure.extend(merged.failures.iter().map(|failure| (*failure, number)));
     }
+    for (group, members) in report.groups.iter_mut().zip(&members) {
+        let mut numbers: Vec<usize> =
+            members.failures.iter().filter_map(|failure| of_failure.get(failure).copied()).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        group.suggestions = numbers.into_iter().map(id).collect();
+    }
+    let suggestions = suggestions.into_iter().enumerate();
+    report.suggestions = suggestions.map(|(number, (_, merged))| suggestion(analysis, id(number), merged)).collect();
     report
 }
 
-fn suggestion(analysis: &Analysis, id: String, advice: Advice) -> Suggestion {
-    let Advice { kind, title, why, mut commands, mut evidence, mut workloads } = advice;
+fn id(number: usize) -> String {
+    format!("s{}", number + 1)
+}
+
+/// A group's failures by Job, in the group's order.
+fn by_job(analysis: &Analysis, group: &Members) -> Vec<Vec<usize>> {
+    let mut places: HashMap<(usize, Option<*const Job>), usize> = HashMap::new();
+    let mut jobs: Vec<Vec<usize>> = Vec::new();
+    for &index in &group.failures {
+        let failure = &analysis.failures[index];
+        let place = *places.entry((failure.workload, failure.job.map(std::ptr::from_ref))).or_insert_with(|| {
+            jobs.push(Vec::new());
+            jobs.len() - 1
+        });
+        jobs[place].push(index);
+    }
+    jobs
+}
+
+fn empty(advice: &Advice) -> Advice {
+    let Advice { kind, title, why, .. } = advice;
+    Advice { kind: *kind, title, why: why.clone(), commands: Vec::new(), evidence: Vec::new() }
+}
+
+impl Merged {
+    fn add(&mut self, advice: Advice, workload: usize, failures: Vec<usize>) {
+        let commands = advice.commands.into_iter().filter(|command| !self.advice.commands.contains(command));
+        let room = MOST_COMMANDS.saturating_sub(self.advice.commands.len());
+        let commands: Vec<String> = commands.take(room).collect();
+        self.advice.commands.extend(commands);
+        let room = MOST_EVIDENCE.saturating_sub(self.advice.evidence.len());
+        self.advice.evidence.extend(advice.evidence.into_iter().take(room));
+        self.workloads.push(workload);
+        self.failures.extend(failures);
+    }
+}
+
+fn suggestion(analysis: &Analysis, id: String, merged: Merged) -> Suggestion {
+    let Merged { advice: Advice { kind, title, why, commands, evidence }, mut workloads, .. } = merged;
+    // In the order of the commands: the workload named first is the one whose logs are shown first.
     let mut seen = std::collections::HashSet::new();
-    commands.retain(|command| seen.insert(command.clone()));
-    commands.truncate(MOST_COMMANDS);
-    evidence.dedup();
-    evidence.truncate(MOST_EVIDENCE);
-    let reference = |index: &usize| &analysis.workloads[*index].reference;
-    workloads.sort_by_key(reference);
-    workloads.dedup();
+    workloads.retain(|workload| seen.insert(*workload));
     let name = |index: &usize| {
-        let WorkloadRef { kind, name, .. } = reference(index);
+        let WorkloadRef { kind, name, .. } = &analysis.workloads[*index].reference;
         format!("{}/{name}", kind.to_ascii_lowercase())
     };
     let subject = match &workloads[..] {

@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 
 use super::Failure;
-use crate::model::{ContainerEnd, ContainerKind, Pod};
+use crate::model::{ContainerEnd, ContainerKind, Pod, ToldCondition};
 use crate::report::Class;
 
 /// What a failure died of, in the fields that are grouped by and shown.
@@ -21,6 +21,12 @@ pub(super) fn blamed_end(pod: &Pod) -> Option<&ContainerEnd> {
     first.or_else(|| pod.all_ends().find(|end| end.reason.as_deref() == Some("OOMKilled")))
 }
 
+/// The container that failed first, whatever its kind.
+pub(super) fn first_failed_end(pod: &Pod) -> Option<&ContainerEnd> {
+    let failed = pod.all_ends().filter(|end| end.exit_code != 0);
+    failed.min_by_key(|end| (end.finished_at.is_none(), end.finished_at, end.kind))
+}
+
 /// How the app ended: its first failed container, else its last ended one.
 pub(super) fn app_end(pod: &Pod) -> Option<&ContainerEnd> {
     let apps = || pod.ends.iter().filter(|end| end.kind == ContainerKind::App);
@@ -28,7 +34,7 @@ pub(super) fn app_end(pod: &Pod) -> Option<&ContainerEnd> {
     failed.or_else(|| apps().min_by_key(|end| Reverse(end.finished_at)))
 }
 
-impl Failure<'_> {
+impl<'s> Failure<'s> {
     /// The container that failed: the one that matched, is to blame, fails in place, or waits.
     pub(super) fn container(&self) -> Option<&str> {
         self.end
@@ -47,13 +53,23 @@ impl Failure<'_> {
     /// Whether the failure is an outside disruption rather than an end of its own: the pod is a disruption target and no
     /// rule took it by its exit code.
     pub fn is_disrupted(&self) -> bool {
-        self.pod.is_some_and(|pod| pod.disruption().is_some()) && !self.rule.is_some_and(|rule| rule.by_exit_code)
+        self.pod.is_some_and(|pod| pod.disruption().is_some()) && !self.rule.is_some_and(|rule| rule.by_exit_code())
     }
 
-    /// The reason: of the wait, the disruption, the pod, or the container's end, in this order.
+    /// The condition that a rule matched, with what its setter says.
+    pub fn matched_condition(&self) -> Option<&'s ToldCondition> {
+        let condition = self.rule?.condition?;
+        let mut told = self.pod?.told_conditions().iter();
+        told.find(|told| told.type_ == condition.type_ && told.status == condition.status)
+    }
+
+    /// The reason: of the wait, the matched condition, the disruption, the pod, or the container's end, in this order.
     pub(super) fn reason(&self) -> Option<&str> {
         if let Some(waiting) = self.waiting {
             return Some(&waiting.reason);
+        }
+        if let Some(told) = self.matched_condition().filter(|told| &*told.type_ != "DisruptionTarget") {
+            return Some(told.reason.as_deref().unwrap_or(&told.type_));
         }
         if self.restart.is_none()
             && let Some(pod) = self.pod
@@ -65,7 +81,7 @@ impl Failure<'_> {
                 let told = if disruption == Some("TerminationByKubelet") { status.or(disruption) } else { disruption };
                 return told.or(Some("DisruptionTarget"));
             }
-            if status.is_some() && !self.rule.is_some_and(|rule| rule.by_exit_code) {
+            if status.is_some() && !self.rule.is_some_and(|rule| rule.by_exit_code()) {
                 return status;
             }
             if pod.is_terminating() {
@@ -83,6 +99,9 @@ impl Failure<'_> {
         if let Some(waiting) = self.waiting {
             return waiting.message.as_deref();
         }
+        if let Some(told) = self.matched_condition().filter(|told| &*told.type_ != "DisruptionTarget") {
+            return told.message.as_deref().or_else(|| self.end?.message.as_deref());
+        }
         let of_end = self.end.and_then(|end| end.message.as_deref());
         if self.restart.is_some() {
             return of_end;
@@ -92,7 +111,8 @@ impl Failure<'_> {
             if self.is_disrupted() { of_disruption.or(pod.message()) } else { pod.message() }
         });
         let of_pod_first = self.is_disrupted()
-            || (self.pod.is_some_and(|pod| pod.reason().is_some()) && !self.rule.is_some_and(|rule| rule.by_exit_code));
+            || (self.pod.is_some_and(|pod| pod.reason().is_some())
+                && !self.rule.is_some_and(|rule| rule.by_exit_code()));
         let message = if of_pod_first { of_pod.or(of_end) } else { of_end.or(of_pod) };
         message.or_else(|| self.told.as_ref()?.message.as_deref())
     }

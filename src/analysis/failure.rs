@@ -1,6 +1,6 @@
 use super::TornDownBy;
 use super::cause::blamed_end;
-use crate::model::{Action, ContainerEnd, Job, Pod, Restart, Time, Waiting, Word};
+use crate::model::{Action, ContainerEnd, Job, Pod, PodCondition, Restart, Time, Waiting, Word};
 use crate::report::Class;
 
 /// One ended attempt: of a pod, of a container in place, or of a Job without a pod of its own.
@@ -39,10 +39,17 @@ pub struct RuleHit<'s> {
     pub index: usize,
     /// The rule's action.
     pub action: &'s Action,
-    /// It asked for exit codes, not for conditions.
-    pub by_exit_code: bool,
+    /// The condition that matched, where it asked for conditions.
+    pub condition: Option<&'s PodCondition>,
     /// What matched is a sidecar, and the rule names no container.
     pub sidecar: bool,
+}
+
+impl RuleHit<'_> {
+    /// Whether the rule asked for exit codes, not for conditions.
+    pub fn by_exit_code(&self) -> bool {
+        self.condition.is_none()
+    }
 }
 
 /// What is known of a failure whose pod is gone, or that had none.
@@ -122,7 +129,7 @@ impl<'s> Failure<'s> {
         }
         match self.pod {
             Some(pod) if pod.is_terminating() => None,
-            Some(pod) => pod.finished_at().or(pod.disruption().and_then(|d| d.at)).or(pod.started),
+            Some(pod) => pod.finished_at(),
             None => self.told.as_ref()?.at,
         }
     }
@@ -148,6 +155,6 @@ impl<'s> Failure<'s> {
     /// The restart attempt of a `JobSet`, or the number of earlier failures of the same index.
     pub fn attempt(&self) -> Option<u32> {
         let pod = self.pod?;
-        pod.restart_attempt.or_else(|| Some(pod.index_failures? + pod.index_ignored.unwrap_or(0)))
+        pod.restart_attempt.or_else(|| Some(pod.index_failures?.saturating_add(pod.index_ignored.unwrap_or(0))))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::cause::{Signature, signal_name};
-use super::report::failure_line;
+use super::report::{failure_line, total};
 use super::words::telling_line;
 use super::{Analysis, Failure};
 use crate::model::{Job, Time, Word};
@@ -37,14 +37,7 @@ struct Key<'a> {
 impl Key<'_> {
     /// The key in one text, from which the group's id is made. Its form must not change: ids are kept by scripts.
     fn spelled(&self, group_by: GroupBy) -> String {
-        let by = match group_by {
-            GroupBy::Rule => "rule",
-            GroupBy::Cause => "cause",
-            GroupBy::Node => "node",
-            GroupBy::Workload => "workload",
-            GroupBy::Namespace => "namespace",
-            GroupBy::Reason => "reason",
-        };
+        let by = group_by.name();
         let (label, action) = self.rule.as_ref().map_or(("", ""), |(label, action)| (label, action));
         let exit_code = self.signature.exit_code.map_or_else(String::new, |code| code.to_string());
         let class = self.class.map_or("", Class::name);
@@ -74,7 +67,10 @@ pub(super) fn group(analysis: &Analysis, group_by: GroupBy) -> Vec<Grouped> {
         };
         order(a).cmp(&order(b)).then_with(|| a.0.id.cmp(&b.0.id))
     });
-    attribute_collateral(analysis, &mut groups);
+    // Elsewhere the pods torn down stand in the same group as what tore them down.
+    if group_by == GroupBy::Rule {
+        attribute_collateral(analysis, &mut groups);
+    }
     groups
 }
 
@@ -152,7 +148,7 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy)
     let group = Group {
         id: format!("{:016x}", stable_hash(&key.spelled(group_by))),
         class: same_class.then_some(shown.class),
-        key: key_text.or_else(|| rule.is_none().then(|| cause_words(shown))),
+        key: key_text.or_else(|| (rule.is_none() || group_by == GroupBy::Cause).then(|| cause_words(shown))),
         rule,
         cause: Some(cause(&failures, shown)),
         counted: counted.map(|failure| u64::from(failure.count)).sum(),
@@ -162,18 +158,19 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy)
         nodes: nodes(analysis, &failures),
         first_at: times.iter().min().copied(),
         last_at: times.iter().max().copied(),
-        gpu_seconds: (!spent.is_empty()).then(|| spent.iter().sum()),
+        gpu_seconds: (!spent.is_empty()).then(|| total(spent.iter().copied())),
         collateral: 0,
         exemplar: failure_line(analysis, shown),
         suggestions: Vec::new(),
         notes,
+        stands_beside: false,
     };
     let exemplar = members[exemplar];
     (group, Members { failures: members, exemplar, workloads })
 }
 
-/// The failure that stands for all: of the most frequent signature, with a pod to look at, the latest.
-fn exemplar(failures: &[&Failure]) -> usize {
+/// Index of the failure that stands for all: of the most frequent signature, with a pod to look at, the latest.
+pub fn exemplar(failures: &[&Failure]) -> usize {
     let mut frequency: BTreeMap<Signature, usize> = BTreeMap::new();
     for failure in failures {
         *frequency.entry(failure.signature()).or_default() += 1;
@@ -181,7 +178,13 @@ fn exemplar(failures: &[&Failure]) -> usize {
     let rank = |failure: &Failure| {
         // A sidecar that hid a rule tells more than one that hid nothing.
         let hides = failure.sidecar_hit().is_some_and(|sidecar| sidecar.instead.is_some());
-        (hides, frequency[&failure.signature()], failure.pod.is_some(), failure.at())
+        (
+            failure.class != Class::Collateral,
+            hides,
+            frequency[&failure.signature()],
+            failure.pod.is_some(),
+            failure.at(),
+        )
     };
     let best = failures.iter().enumerate().max_by(|(i, a), (j, b)| {
         // Of equals the first by name.
@@ -250,6 +253,14 @@ fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
 fn cause(failures: &[&Failure], shown: &Failure) -> Cause {
     let others: HashSet<Signature> = failures.iter().map(|failure| failure.signature()).collect();
     let mut text = what_happened(shown);
+    if let Some(app) = shown.sidecar_hit().and_then(|sidecar| sidecar.app) {
+        let ends: Vec<i32> =
+            failures.iter().filter_map(|failure| Some(failure.sidecar_hit()?.app?.exit_code)).collect();
+        let same = ends.iter().filter(|exit_code| **exit_code == app.exit_code).count();
+        if same < ends.len() {
+            let _ = write!(text, " ({same} of {})", ends.len());
+        }
+    }
     match others.len().saturating_sub(1) {
         0 => {}
         1 => text.push_str("; 1 other cause"),
@@ -342,11 +353,19 @@ fn attribute_collateral(analysis: &Analysis, groups: &mut [Grouped]) {
             *best = (*best).min(candidate);
         }
     }
-    for failure in analysis.failures.iter().filter(|failure| failure.class == Class::Collateral) {
-        let job = failure.job.map(std::ptr::from_ref);
-        if let Some((_, group)) = job.and_then(|job| culprit.get(&job)) {
-            groups[*group].0.collateral += u64::from(failure.count);
+    for place in 0..groups.len() {
+        if groups[place].0.class != Some(Class::Collateral) {
+            continue;
         }
+        let mut stands_beside = true;
+        for index in groups[place].1.failures.clone() {
+            let failure = &analysis.failures[index];
+            match failure.job.and_then(|job| culprit.get(&std::ptr::from_ref(job))) {
+                Some((_, group)) => groups[*group].0.collateral += u64::from(failure.count),
+                None => stands_beside = false,
+            }
+        }
+        groups[place].0.stands_beside = stands_beside;
     }
 }
 

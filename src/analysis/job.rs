@@ -1,24 +1,35 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use super::failure::RuleHit;
 use super::teardown::torn_down_by;
-use super::words::list_names;
-use super::{Failure, Told, TornDownBy};
-use crate::model::{ContainerKind, Event, Job, Pod, PodCondition, Time};
+use super::{Failure, TornDownBy};
+use crate::model::{ContainerEnd, ContainerKind, Event, Job, Phase, Pod, PodCondition, Time};
 use crate::policy::{Decision, Endings, MatchedBy, RecordedRule, evaluate, parse_message, recorded_rule};
 use crate::report::Class;
+
+/// What was read, as far as a judgement depends on it: what was not read is not gone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Evidence {
+    /// All pods were read.
+    pub(super) pods: bool,
+    /// All Events were read.
+    pub(super) events: bool,
+}
 
 /// A Job with all that is known around it.
 pub(super) struct JobFacts<'s> {
     pub(super) job: &'s Job,
     /// Index of its workload.
-    workload: usize,
-    pods: Vec<&'s Pod>,
-    events: Vec<&'s Event>,
+    pub(super) workload: usize,
+    pub(super) pods: Vec<&'s Pod>,
+    pub(super) events: Vec<&'s Event>,
+    pub(super) evidence: Evidence,
     /// Pods the controller deleted, by the Job's `SuccessfulDelete` Events.
-    deleted: BTreeMap<&'s str, Time>,
-    decision: Option<Decision<'s>>,
-    recorded: Option<RecordedRule>,
+    pub(super) deleted: BTreeMap<&'s str, Time>,
+    /// What the message of its condition says.
+    pub(super) decision: Option<Decision<'s>>,
+    /// The rule that reason and message name.
+    pub(super) recorded: Option<RecordedRule>,
 }
 
 /// What a Job's failures are, and what is to be said of it.
@@ -28,12 +39,14 @@ pub(super) struct JobFindings<'s> {
     pub(super) recorded: Option<RecordedRule>,
 }
 
-/// Conditions that every pod has; a rule about one of them says nothing about how the pod ended.
-const ORDINARY_CONDITIONS: [&str; 5] =
-    ["PodScheduled", "PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready"];
-
 impl<'s> JobFacts<'s> {
-    pub(super) fn new(job: &'s Job, workload: usize, pods: Vec<&'s Pod>, events: Vec<&'s Event>) -> Self {
+    pub(super) fn new(
+        job: &'s Job,
+        workload: usize,
+        pods: Vec<&'s Pod>,
+        events: Vec<&'s Event>,
+        evidence: Evidence,
+    ) -> Self {
         let deletions = events.iter().filter(|event| &*event.reason == "SuccessfulDelete");
         let deleted = deletions
             .filter_map(|event| Some((pod_in(&event.message, "Deleted pod: ")?, event.last.or(event.first)?)))
@@ -43,7 +56,7 @@ impl<'s> JobFacts<'s> {
         let recorded = failing
             .zip(job.policy.as_deref())
             .and_then(|(condition, policy)| recorded_rule(policy, &condition.reason, &condition.message));
-        Self { job, workload, pods, events, deleted, decision, recorded }
+        Self { job, workload, pods, events, evidence, deleted, decision, recorded }
     }
 
     /// The pod the controller's message names.
@@ -56,21 +69,20 @@ impl<'s> JobFacts<'s> {
         self.deleted.get(pod).copied()
     }
 
+    /// Whether the controller waits for a deleted pod's end before it counts it (`onlyReplaceFailedPods`; a policy sets
+    /// and demands `podReplacementPolicy: Failed`).
+    pub(super) fn waits_for_the_end(&self) -> bool {
+        self.job.replaces_only_failed || self.job.policy.is_some()
+    }
+
     /// The Job's failures: its pods', then those without a pod.
     pub(super) fn judge(self, now: Option<Time>, pending_after: i64) -> JobFindings<'s> {
         let mut notes = Vec::new();
         let mut failures = Vec::new();
-        if let Some(manager) = &self.job.managed_by {
-            notes.push(format!(
-                "job/{} is managed by {manager}: its status is shown as read, its policy is not recomputed",
-                self.job.name
-            ));
-        }
-        notes.extend(
-            self.recorded
-                .as_ref()
-                .and_then(|recorded| Some(format!("job/{}: {}", self.job.name, recorded.conflict.as_ref()?))),
-        );
+        notes.extend(self.recorded.as_ref().and_then(|recorded| {
+            let conflict = recorded.conflict.as_ref()?;
+            Some(format!("job/{}: {conflict}", self.job.name))
+        }));
         for &pod in &self.pods {
             self.judge_pod(pod, now, pending_after, &mut failures);
         }
@@ -80,7 +92,7 @@ impl<'s> JobFacts<'s> {
     }
 
     fn judge_pod(&self, pod: &'s Pod, now: Option<Time>, pending_after: i64, failures: &mut Vec<Failure<'s>>) {
-        let ended = pod.phase == crate::model::Phase::Failed;
+        let ended = pod.phase == Phase::Failed;
         if ended || pod.is_terminating() {
             failures.extend(self.judge_ended(pod, ended));
             return;
@@ -89,8 +101,8 @@ impl<'s> JobFacts<'s> {
         failures.extend(pod.restarts().iter().map(|restart| Failure {
             end: Some(&restart.last),
             restart: Some(restart),
-            // Under OnFailure the controller compares the sum of restart counts with backoffLimit (`pastBackoffLimitOnFailure`);
-            // restarts by container rules (KEP-5307) it does not see.
+            // Under OnFailure the controller compares the sum of restart counts with backoffLimit
+            // (`pastBackoffLimitOnFailure`); restarts by container rules (KEP-5307) it does not see.
             counted: Some(self.job.restarts_in_place),
             ..Failure::of_pod(Class::Restarting, self.workload, Some(self.job), pod)
         }));
@@ -99,22 +111,33 @@ impl<'s> JobFacts<'s> {
     /// A pod that has failed or, being deleted, is as good as failed for the controller (`isPodFailed`).
     fn judge_ended(&self, pod: &'s Pod, ended: bool) -> Option<Failure<'s>> {
         let job = self.job;
-        let rule = job.policy.as_ref().filter(|_| ended).and_then(|_| self.rule_hit(pod));
+        let is_ours = job.managed_by.is_none();
+        let rule = if ended && is_ours { self.rule_hit(pod) } else { None };
         let torn_down = torn_down_by(self, pod);
-        let waits_for_the_end = job.replaces_only_failed || job.policy.is_some();
         let (class, counted) = match torn_down {
-            _ if job.managed_by.is_some() => (Class::Unknown, None),
-            Some(by) => (Class::Collateral, Some(self.collateral_counted(pod, by, waits_for_the_end))),
+            _ if !is_ours => (Class::Unknown, None),
+            // It goes on without that pod, which is no failure until it has ended as one.
+            Some(TornDownBy::ScaledDown) if !ended => return None,
+            Some(by) => (Class::Collateral, Some(self.collateral_counted(pod, by))),
             // Deleted, not ended, and nothing decided about the Job: judged when it has ended.
-            None if !ended && waits_for_the_end => return None,
-            // Deleted by the controller of a Job that goes on: it was scaled down, and the pod is not counted.
-            None if !ended && self.deleted_at(&pod.name).is_some() => return None,
+            None if !ended && self.waits_for_the_end() && job.failing().is_none() => return None,
+            // When a Job fails, every pod that has not ended is counted, whoever deleted it.
+            None if !ended && self.waits_for_the_end() => {
+                (Class::Collateral, Some(self.collateral_counted(pod, TornDownBy::JobFailing)))
+            }
             None if job.policy.is_none() => (Class::NoPolicy, Some(true)),
             None if rule.is_some() => (Class::Rule, rule.map(|rule| rule.0.action.counts())),
             None if is_unmatchable(pod) => (Class::Unmatchable, Some(true)),
             None => (Class::NoRule, Some(true)),
         };
-        let counted = counted.map(|counted| counted && !self.is_beyond_completions(pod));
+        let counted = counted.map(|counted| match job.failing().and_then(|condition| condition.at) {
+            // It was being deleted, and ended only after the decision, when it had been counted already.
+            Some(decided) if class == Class::Rule && ended_after(pod, decided) => {
+                self.collateral_counted(pod, TornDownBy::JobFailing)
+            }
+            _ => counted && self.is_looked_at(pod) && self.is_accounted_for(pod),
+        });
+        let torn_down = torn_down.or((class == Class::Collateral).then_some(TornDownBy::JobFailing));
         let mut failure = Failure::of_pod(class, self.workload, Some(job), pod);
         if let Some((hit, end)) = rule {
             failure.rule = Some(hit);
@@ -123,43 +146,66 @@ impl<'s> JobFacts<'s> {
         Some(Failure { torn_down, counted, ..failure })
     }
 
-    /// Pods of an Indexed Job that was scaled down below their index are not looked at (KEP-3715).
-    fn is_beyond_completions(&self, pod: &Pod) -> bool {
-        self.job.indexed && pod.index.zip(self.job.completions).is_some_and(|(index, completions)| index >= completions)
+    /// Pods of an Indexed Job without an index, or beyond the number of completions to which it was scaled down
+    /// (KEP-3715), are not looked at.
+    fn is_looked_at(&self, pod: &Pod) -> bool {
+        let beyond = |index: u32| self.job.completions.is_some_and(|completions| index >= completions);
+        !self.job.indexed || pod.index.is_some_and(|index| !beyond(index))
+    }
+
+    /// A pod is added to `status.failed` when its finalizer is taken off; with `backoffLimitPerIndex` that waits for the
+    /// pod's replacement.
+    fn is_accounted_for(&self, pod: &Pod) -> bool {
+        let noted = pod.uid.as_ref().is_some_and(|uid| self.job.uncounted_failed.contains(uid));
+        !pod.is_tracked || noted || self.job.is_finished()
     }
 
     /// Whether a pod torn down is in `status.failed` (`trackJobStatusAndRemoveFinalizers`): when a Job fails, every pod
-    /// that has not ended is counted, unless its status then matched an Ignore rule; no container had ended then, so
-    /// that only conditions could match.
-    fn collateral_counted(&self, pod: &Pod, by: TornDownBy, waits_for_the_end: bool) -> bool {
+    /// that has not ended is counted, unless its status at that moment matched an Ignore rule.
+    fn collateral_counted(&self, pod: &Pod, by: TornDownBy) -> bool {
         match by {
             TornDownBy::JobFailing => {
-                let before_the_end = Endings { containers: &[], init_containers: &[], conditions: &pod.conditions };
-                let found =
-                    self.job.policy.as_ref().and_then(|policy| {
-                        evaluate(policy, before_the_end, self.job.backoff_limit_per_index.is_some())
-                    });
+                let decided = self.job.failing().and_then(|condition| condition.at);
+                let before = |ends: &[ContainerEnd]| -> Vec<ContainerEnd> {
+                    let ended = ends.iter().filter(|end| end.finished_at.is_some() && end.finished_at < decided);
+                    ended.cloned().collect()
+                };
+                let (containers, init_containers) = (before(&pod.ends), before(pod.init_ends()));
+                let set_later = |condition: &PodCondition| {
+                    let told = pod.told_conditions().iter().find(|told| told.type_ == condition.type_);
+                    told.is_some_and(|told| told.at > decided)
+                };
+                let conditions: Vec<PodCondition> =
+                    pod.conditions.iter().filter(|condition| !set_later(condition)).cloned().collect();
+                let then =
+                    Endings { containers: &containers, init_containers: &init_containers, conditions: &conditions };
+                let found = self
+                    .job
+                    .policy
+                    .as_ref()
+                    .and_then(|policy| evaluate(policy, then, self.job.backoff_limit_per_index.is_some()));
                 found.is_none_or(|found| found.action.counts())
             }
-            TornDownBy::JobDeleted => !waits_for_the_end,
-            // `deleteJobPods` takes the finalizer off first, so that the pods are not counted.
-            TornDownBy::JobSucceeded | TornDownBy::JobSuspended => false,
+            TornDownBy::JobDeleted => !self.waits_for_the_end(),
+            // Suspending and scaling down take the finalizer off first (`deleteJobPods`), and of a Job that succeeds
+            // only what has failed is counted.
+            TornDownBy::JobSucceeded | TornDownBy::JobSuspended | TornDownBy::ScaledDown => false,
         }
     }
 
     /// The rule the pod matches, with the container that matched.
-    fn rule_hit(&self, pod: &'s Pod) -> Option<(RuleHit<'s>, Option<&'s crate::model::ContainerEnd>)> {
+    fn rule_hit(&self, pod: &'s Pod) -> Option<(RuleHit<'s>, Option<&'s ContainerEnd>)> {
         let policy = self.job.policy.as_ref()?;
         let per_index = self.job.backoff_limit_per_index.is_some();
         let all = Endings { containers: &pod.ends, init_containers: pod.init_ends(), conditions: &pod.conditions };
         let found = evaluate(policy, all, per_index)?;
-        let end = match found.by {
-            MatchedBy::Container(end) => Some(end),
-            MatchedBy::Condition(_) => None,
+        let (end, condition) = match found.by {
+            MatchedBy::Container(end) => (Some(end), None),
+            MatchedBy::Condition(condition) => (None, Some(condition)),
         };
         let asks_for_any = policy.rules[found.index].on_exit_codes.as_ref().is_some_and(|c| c.container_name.is_none());
         let sidecar = asks_for_any && end.is_some_and(|end| end.kind == ContainerKind::Sidecar);
-        Some((RuleHit { index: found.index, action: found.action, by_exit_code: end.is_some(), sidecar }, end))
+        Some((RuleHit { index: found.index, action: found.action, condition, sidecar }, end))
     }
 
     /// Said where the rule that the controller recorded is not the one computed for the pod it names. The record holds.
@@ -173,136 +219,6 @@ impl<'s> JobFacts<'s> {
                 "job/{}: the controller recorded rule {} for pod {named}, its status in the data matches {computed}",
                 self.job.name, recorded.index
             )
-        })
-    }
-
-    /// What the Job's status counts and no pod in the data shows, and failures of the Job itself.
-    fn failures_without_pod(&self, failures: &mut Vec<Failure<'s>>) {
-        let job = self.job;
-        let total = job.failed as usize + job.uncounted_failed.len();
-        let visible = failures.iter().filter(|failure| {
-            failure.class != Class::Restarting && (failure.counted == Some(true) || failure.class == Class::Unknown)
-        });
-        let mut missing = total.saturating_sub(visible.count());
-        for (pod, at) in self.deleted_with_the_job() {
-            if missing == 0 {
-                break;
-            }
-            missing -= 1;
-            let told = Told {
-                pod: Some(pod.into()),
-                message: Some(format!("Deleted pod: {pod}").into()),
-                reason: Some("SuccessfulDelete".into()),
-                at: Some(at),
-                ..Told::default()
-            };
-            failures.push(Failure {
-                counted: Some(true),
-                torn_down: Some(TornDownBy::JobFailing),
-                ..Failure::told(Class::Collateral, self.workload, job, told)
-            });
-        }
-        if missing > 0 {
-            failures.push(self.lost(missing));
-        }
-        failures.extend(self.job_level(failures.is_empty()));
-    }
-
-    /// Pods that Events show to have been deleted because the Job failed and that are not in the data. Where containers
-    /// restart in place, the pods deleted at the limit are the failures themselves.
-    fn deleted_with_the_job(&self) -> impl Iterator<Item = (&'s str, Time)> {
-        let condition = self.job.failing();
-        let failing_at = condition.and_then(|condition| condition.at);
-        let by_restarts = self.job.restarts_in_place && condition.is_some_and(|c| &*c.reason == "BackoffLimitExceeded");
-        let present: HashSet<&str> = self.pods.iter().map(|pod| &*pod.name).collect();
-        self.deleted.iter().filter_map(move |(pod, at)| {
-            let with_the_job = !by_restarts && failing_at.is_some_and(|failing_at| *at >= failing_at);
-            (with_the_job && !present.contains(pod)).then_some((*pod, *at))
-        })
-    }
-
-    fn lost(&self, missing: usize) -> Failure<'s> {
-        let job = self.job;
-        let condition = job.failing();
-        let present: HashSet<&str> = self.pods.iter().map(|pod| &*pod.name).collect();
-        let created = self.events.iter().filter(|event| &*event.reason == "SuccessfulCreate");
-        let mut gone: Vec<&str> = created
-            .filter_map(|event| pod_in(&event.message, "Created pod: "))
-            .filter(|pod| !present.contains(pod))
-            .collect();
-        gone.sort_unstable();
-        gone.dedup();
-        // Of the pods that Events name, those that the controller did not delete are the ones that failed, unless all
-        // were deleted, as at the limit of restarts in place.
-        if gone.len() > missing {
-            let mut failed = gone.clone();
-            failed.retain(|pod| !self.deleted.contains_key(pod));
-            gone = failed;
-        }
-        let named = self.decision.as_ref().filter(|decision| !present.contains(decision.pod));
-        let words = if job.managed_by.is_some() {
-            "its pods are not in this cluster's data".to_owned()
-        } else if job.restarts_in_place {
-            "restartPolicy OnFailure: the Job deleted its pods, exit codes are gone".to_owned()
-        } else if gone.len() == missing {
-            format!("pods are gone: {}", list_names(&gone, 3))
-        } else {
-            "pods are gone, and no Event names them".to_owned()
-        };
-        let told = Told {
-            pod: named.map(|decision| decision.pod.into()),
-            container: named.and_then(|decision| decision.container).map(|(container, code)| (container.into(), code)),
-            reason: condition.map(|condition| condition.reason.clone()),
-            message: condition.map(|condition| condition.message.clone()),
-            at: condition.and_then(|condition| condition.at).or(job.deletion_requested),
-            gone: Some(words),
-        };
-        let rule = self.recorded.as_ref().filter(|_| named.is_some()).and_then(|recorded| {
-            let action = &job.policy.as_deref()?.rules.get(recorded.index)?.action;
-            let by_exit_code = self.decision.as_ref().is_some_and(|decision| decision.container.is_some());
-            Some(RuleHit { index: recorded.index, action, by_exit_code, sidecar: false })
-        });
-        Failure {
-            rule,
-            counted: Some(true),
-            count: u32::try_from(missing).unwrap_or(u32::MAX),
-            ..Failure::told(Class::Lost, self.workload, job, told)
-        }
-    }
-
-    /// The Job failed by its deadline, cannot create its pods, or failed in a way that none of its pods shows.
-    fn job_level(&self, nothing_else: bool) -> Option<Failure<'s>> {
-        let job = self.job;
-        if let Some(condition) = job.failing() {
-            let by_itself = &*condition.reason == "DeadlineExceeded" || nothing_else;
-            return by_itself.then(|| {
-                let told = Told {
-                    reason: Some(condition.reason.clone()),
-                    message: Some(condition.message.clone()),
-                    at: condition.at,
-                    ..Told::default()
-                };
-                Failure::told(Class::JobLevel, self.workload, job, told)
-            });
-        }
-        if job.is_finished() || job.suspend {
-            return None;
-        }
-        let last = |reason: &str| {
-            let events = self.events.iter().filter(|event| &*event.reason == reason);
-            events.max_by_key(|event| event.last)
-        };
-        let refused = last("FailedCreate")?;
-        let created = last("SuccessfulCreate").and_then(|event| event.last);
-        let wanted = job.parallelism.unwrap_or(1);
-        (created < refused.last && job.active < wanted).then(|| {
-            let told = Told {
-                reason: Some(refused.reason.clone()),
-                message: Some(refused.message.clone()),
-                at: refused.last,
-                ..Told::default()
-            };
-            Failure::told(Class::JobLevel, self.workload, job, told)
         })
     }
 }
@@ -331,14 +247,18 @@ pub(super) fn pending<'s>(
     Some(Failure { end: None, waiting: Some(waiting), ..Failure::of_pod(Class::Pending, workload, job, pod) })
 }
 
+/// Whether a pod was being deleted and ended after a moment.
+fn ended_after(pod: &Pod, moment: Time) -> bool {
+    pod.deletion_requested.is_some() && pod.finished_at().is_some_and(|ended| ended > moment)
+}
+
 /// Whether no rule could ever match: the kubelet refused the pod and left nothing but a reason (jobset#1091).
 fn is_unmatchable(pod: &Pod) -> bool {
-    let ordinary = |condition: &PodCondition| ORDINARY_CONDITIONS.contains(&&*condition.type_);
-    !pod.has_container_statuses && pod.conditions.iter().all(ordinary)
+    !pod.has_container_statuses && pod.told_conditions().is_empty()
 }
 
 /// The pod's name in an Event's message. Aggregated Events begin with `(combined from similar events): `.
-fn pod_in<'a>(message: &'a str, before: &str) -> Option<&'a str> {
+pub(super) fn pod_in<'a>(message: &'a str, before: &str) -> Option<&'a str> {
     let rest = &message[message.find(before)? + before.len()..];
     rest.split_whitespace().next()
 }

@@ -2,6 +2,7 @@
 
 mod cause;
 mod failure;
+mod gone;
 mod group;
 mod job;
 mod orphan;
@@ -13,8 +14,9 @@ mod words;
 mod workload;
 
 pub use failure::{Failure, RuleHit, Told};
-pub use group::Members;
+pub use group::{Members, exemplar};
 pub use report::{Reported, failure_line, report};
 pub use sidecar::SidecarHit;
 pub use teardown::TornDownBy;
+pub use words::telling_line;
 pub use workload::{Analysis, Options, Workload, analyse};

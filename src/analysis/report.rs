@@ -1,6 +1,6 @@
+use super::cause::first_failed_end;
 use super::group::{Members, group, workload_name};
 use super::{Analysis, Failure, Options, Workload};
-use crate::model::Time;
 use crate::policy::{label, parse_message};
 use crate::report::{
     API_VERSION, ActedOn, Class, FailureLine, FailureReport, FailureRule, FirstCause, ReportScope, Summary,
@@ -15,14 +15,22 @@ pub struct Reported {
     pub report: FailureReport,
     /// The failures of its groups, in the groups' order.
     pub members: Vec<Members>,
+    /// The failures as they are grouped by rule, whatever the report is grouped by: advice follows from causes.
+    pub by_rule: Vec<Members>,
 }
 
 /// The report of an analysis; suggestions are still to be added.
 pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: ReportScope) -> Reported {
     let (groups, members): (Vec<_>, Vec<_>) = group(analysis, group_by).into_iter().unzip();
+    let by_rule = match group_by {
+        GroupBy::Rule => members.clone(),
+        _ => group(analysis, GroupBy::Rule).into_iter().map(|(_, members)| members).collect(),
+    };
     let mut workloads: Vec<WorkloadReport> = workloads(analysis);
     workloads.sort_by(|a, b| a.workload.cmp(&b.workload));
-    let mut notes: Vec<String> = workloads.iter().flat_map(|workload| workload.notes.iter().cloned()).collect();
+    let of_groups = groups.iter().flat_map(|group| group.notes.iter().cloned());
+    let of_workloads = workloads.iter().flat_map(|workload| workload.notes.iter().cloned());
+    let mut notes: Vec<String> = of_workloads.chain(of_groups).chain(analysis.notes.iter().cloned()).collect();
     notes.sort();
     notes.dedup();
     let of_class = |class: Class| {
@@ -41,7 +49,7 @@ pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: 
             groups: groups.len(),
             collateral: of_class(Class::Collateral),
             lost: of_class(Class::Lost),
-            gpu_seconds: analysis.failures.iter().filter_map(Failure::gpu_seconds).sum(),
+            gpu_seconds: total(analysis.failures.iter().filter_map(Failure::gpu_seconds)),
             completed_workloads: analysis.completed.0,
             completed_failures: analysis.completed.1,
         },
@@ -50,7 +58,7 @@ pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: 
         suggestions: Vec::new(),
         notes,
     };
-    Reported { report, members }
+    Reported { report, members, by_rule }
 }
 
 /// One failure as `-o jsonl` prints it.
@@ -115,7 +123,7 @@ fn workload_report(workload: &Workload, failures: &[&Failure]) -> WorkloadReport
         counted: sum(&|failure| failure.counted == Some(true)),
         collateral: sum(&|failure| failure.class == Class::Collateral),
         lost: sum(&|failure| failure.class == Class::Lost),
-        gpu_seconds: (!spent.is_empty()).then(|| spent.iter().sum()),
+        gpu_seconds: (!spent.is_empty()).then(|| total(spent.iter().copied())),
         backoff_limit,
         first_cause: workload.first.as_ref().map(first_cause),
         acted_on: workload.acted_on.and_then(|(job, rule)| acted_on(job, rule)),
@@ -125,16 +133,16 @@ fn workload_report(workload: &Workload, failures: &[&Failure]) -> WorkloadReport
 
 fn first_cause(failure: &Failure) -> FirstCause {
     let text = |text: Option<&str>| text.map(str::to_owned);
-    let end: Option<Time> = failure.end.and_then(|end| end.finished_at);
+    let end = failure.pod.and_then(first_failed_end).or(failure.end);
     FirstCause {
         job: text(failure.job.map(|job| &*job.name)),
         pod: text(failure.pod_name()),
         node: text(failure.pod.and_then(|pod| pod.node.as_deref())),
-        container: text(failure.container()),
-        exit_code: failure.exit_code(),
+        container: text(end.map(|end| &*end.container).or_else(|| failure.container())),
+        exit_code: end.map(|end| end.exit_code).or_else(|| failure.exit_code()),
         reason: text(failure.reason()),
         rule_index: failure.rule.map(|rule| rule.index),
-        at: end.or(failure.at()),
+        at: end.and_then(|end| end.finished_at).or_else(|| failure.at()),
     }
 }
 
@@ -149,4 +157,9 @@ fn acted_on(job: &crate::model::Job, rule_index: Option<usize>) -> Option<ActedO
         rule_index,
         at: condition.at,
     })
+}
+
+/// The sum from zero: that of no floats is minus zero.
+pub(super) fn total(seconds: impl Iterator<Item = f64>) -> f64 {
+    seconds.fold(0.0, |sum, seconds| sum + seconds)
 }

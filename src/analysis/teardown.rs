@@ -14,6 +14,8 @@ pub enum TornDownBy {
     JobSuspended,
     /// Its Job was being deleted: by a person, or by a `JobSet` that restarts or has ended.
     JobDeleted,
+    /// Its Job goes on with fewer pods.
+    ScaledDown,
 }
 
 impl TornDownBy {
@@ -24,6 +26,7 @@ impl TornDownBy {
             Self::JobSucceeded => "jobSucceeded",
             Self::JobSuspended => "jobSuspended",
             Self::JobDeleted => "jobDeleted",
+            Self::ScaledDown => "scaledDown",
         }
     }
 }
@@ -35,9 +38,14 @@ impl fmt::Display for TornDownBy {
             Self::JobSucceeded => "the Job had succeeded",
             Self::JobSuspended => "the Job was suspended",
             Self::JobDeleted => "the Job was being deleted",
+            Self::ScaledDown => "the Job was scaled down",
         })
     }
 }
+
+/// How long before its condition a suspended Job's pods may have been deleted: the controller deletes them first, as
+/// quickly as its rate limit lets it, and sets the condition then.
+const SUSPENDING_TAKES: i64 = 120;
 
 /// What tore the pod down, if it did not fail by itself.
 ///
@@ -45,27 +53,31 @@ impl fmt::Display for TornDownBy {
 /// `deletionTimestamp` or a `SuccessfulDelete` Event) no earlier than the decision. A failed pod that was not deleted
 /// had ended before the decision, as the controller deletes all others; only where the dump may have lost the deletion
 /// (the pod was there, and was killed in a later second than the decision) is it collateral, too: a later second alone may
-/// be a node's clock. A disruption that came before the decision is a cause of its own, and so is the pod that the controller names.
+/// be a node's clock. A disruption that came before the decision is a cause of its own, and so is the pod that the
+/// controller names. A pod that the controller deletes while nothing is decided was one too many.
 pub(super) fn torn_down_by(facts: &JobFacts, pod: &Pod) -> Option<TornDownBy> {
     if facts.named_pod().is_some_and(|named| *named == *pod.name) {
         return None;
     }
-    let (by, decided) = decisions(facts).min_by_key(|(_, decided)| *decided)?;
     let ended = pod.finished_at();
+    let by_controller = facts.deleted_at(&pod.name);
     // A pod that had ended before it was deleted, as by a clean-up, failed by itself.
-    if ended.is_some_and(|ended| ended < decided) {
-        return None;
-    }
-    let disruption = pod.disruption();
-    let deleted = pod.deletion_requested.or_else(|| facts.deleted_at(&pod.name));
+    let deleted =
+        pod.deletion_requested.or(by_controller).filter(|deleted| ended.is_none_or(|ended| ended >= *deleted));
+    let disrupted = pod.disruption().and_then(|disruption| disruption.at);
+    let Some((by, decided)) = decisions(facts).min_by_key(|(_, decided)| *decided) else {
+        return by_controller.and(deleted).map(|_| TornDownBy::ScaledDown);
+    };
     let hit = if let Some(deleted) = deleted {
-        let disrupted_before = disruption.is_some_and(|disruption| disruption.at.is_some_and(|at| at < decided));
-        deleted >= decided && !disrupted_before
+        deleted >= decided && disrupted.is_none_or(|disrupted| disrupted >= decided)
     } else {
         let was_there = pod.created.is_none_or(|created| created <= decided);
-        disruption.is_none() && was_there && was_killed(pod) && ended.is_some_and(|ended| ended > decided)
+        pod.disruption().is_none() && was_there && was_killed(pod) && ended.is_some_and(|ended| ended > decided)
     };
-    hit.then_some(by)
+    match hit {
+        true => Some(by),
+        false => by_controller.and(deleted).map(|_| TornDownBy::ScaledDown),
+    }
 }
 
 /// Whether all failed containers ended by SIGTERM or SIGKILL, and not for want of memory.
@@ -76,13 +88,13 @@ fn was_killed(pod: &Pod) -> bool {
 }
 
 /// The moments at which the Job's pods became superfluous.
-pub(super) fn decisions(facts: &JobFacts) -> impl Iterator<Item = (TornDownBy, Time)> {
+fn decisions(facts: &JobFacts) -> impl Iterator<Item = (TornDownBy, Time)> {
     let job = facts.job;
     let suspended = job.condition("Suspended").and_then(|condition| condition.at);
     [
         (TornDownBy::JobFailing, job.failing().and_then(|condition| condition.at)),
         (TornDownBy::JobSucceeded, job.succeeding().and_then(|condition| condition.at)),
-        (TornDownBy::JobSuspended, suspended),
+        (TornDownBy::JobSuspended, suspended.map(|at| at.plus_seconds(-SUSPENDING_TAKES))),
         (TornDownBy::JobDeleted, job.deletion_requested),
     ]
     .into_iter()

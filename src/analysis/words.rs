@@ -11,7 +11,7 @@ pub(super) fn list_names(names: &[&str], most: usize) -> String {
 
 /// The line of a message that tells most: the last one that speaks of an error in a traceback, else the first that is
 /// not blank.
-pub(super) fn telling_line(message: &str) -> Option<&str> {
+pub fn telling_line(message: &str) -> Option<&str> {
     let lines = || message.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines().next()?;
     if lines().nth(1).is_none() {

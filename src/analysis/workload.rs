@@ -1,13 +1,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Failure;
-use super::job::JobFacts;
+use super::cause::first_failed_end;
+use super::job::{Evidence, JobFacts};
 use super::orphan::judge_orphan;
 use super::owner::{Owners, missing_job};
-use crate::model::{Event, Job, Pod, Time, Uid, Word};
+use super::words::list_names;
+use crate::model::{Event, Job, Phase, Pod, Time, Uid, Word};
 use crate::report::{Class, WorkloadRef, WorkloadState};
 use crate::request::{Target, TargetKind};
-use crate::source::{Selector, Snapshot};
+use crate::source::{Resource, Selector, Snapshot, SourceState};
 
 /// What of the failures is wanted.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +56,8 @@ pub struct Analysis<'s> {
     pub failures: Vec<Failure<'s>>,
     /// Workloads left out because they completed in spite of failures, and their failures.
     pub completed: (usize, u64),
+    /// What is to be said beyond single workloads.
+    pub notes: Vec<String>,
     pub(super) rule_names: HashMap<*const Job, &'s str>,
 }
 
@@ -62,6 +66,7 @@ pub fn analyse<'s>(snapshot: &'s Snapshot, options: &Options) -> Analysis<'s> {
     let mut analyst = Analyst::new(snapshot, options);
     analyst.judge_jobs();
     analyst.judge_orphans();
+    analyst.note_what_is_beyond();
     analyst.finish()
 }
 
@@ -76,6 +81,8 @@ struct Analyst<'s, 'o> {
     rule_names: HashMap<*const Job, &'s str>,
     orphans: Vec<&'s Pod>,
     pods_of: Vec<Vec<&'s Pod>>,
+    evidence: Evidence,
+    notes: Vec<String>,
 }
 
 impl<'s, 'o> Analyst<'s, 'o> {
@@ -90,9 +97,10 @@ impl<'s, 'o> Analyst<'s, 'o> {
             let Some(owner) = pod.owner.as_ref().filter(|owner| owner.is("batch", "Job")) else { continue };
             // Joined by uid: the Jobs of a restarted JobSet have the same names and other uids. Hand-written files may
             // have none.
+            let named = || by_name.get(&(&*pod.namespace, &*owner.name));
             let job = match &owner.uid {
-                Some(uid) => by_uid.get(uid),
-                None => by_name.get(&(&*pod.namespace, &*owner.name)),
+                Some(uid) => by_uid.get(uid).or_else(|| named().filter(|job| snapshot.jobs[**job].uid.is_none())),
+                None => named(),
             };
             match job {
                 Some(job) => pods_of[*job].push(pod),
@@ -110,14 +118,21 @@ impl<'s, 'o> Analyst<'s, 'o> {
             rule_names: HashMap::new(),
             orphans,
             pods_of,
+            evidence: Evidence {
+                pods: was_read(snapshot, Resource::Pods),
+                events: was_read(snapshot, Resource::Events),
+            },
+            notes: Vec::new(),
         }
     }
 
     fn judge_jobs(&mut self) {
         let mut events_of: HashMap<&Uid, Vec<&Event>> = HashMap::new();
+        let mut events_named: HashMap<(&str, &str), Vec<&Event>> = HashMap::new();
         for event in self.snapshot.events.iter().filter(|event| &*event.kind == "Job") {
-            if let Some(uid) = &event.uid {
-                events_of.entry(uid).or_default().push(event);
+            match &event.uid {
+                Some(uid) => events_of.entry(uid).or_default().push(event),
+                None => events_named.entry((&event.namespace, &event.name)).or_default().push(event),
             }
         }
         let pods_of = std::mem::take(&mut self.pods_of);
@@ -125,7 +140,8 @@ impl<'s, 'o> Analyst<'s, 'o> {
             if !self.is_wanted(job) {
                 continue;
             }
-            let events = job.uid.as_ref().and_then(|uid| events_of.remove(uid)).unwrap_or_default();
+            let mut events = job.uid.as_ref().and_then(|uid| events_of.remove(uid)).unwrap_or_default();
+            events.extend(events_named.get(&(&*job.namespace, &*job.name)).into_iter().flatten());
             self.judge_job(job, pods, events);
         }
     }
@@ -136,14 +152,16 @@ impl<'s, 'o> Analyst<'s, 'o> {
         }
         let reference = self.owners.workload(job);
         let workload = self.workload(reference);
-        let facts = JobFacts::new(job, workload, pods, events);
+        let facts = JobFacts::new(job, workload, pods, events, self.evidence);
         let mut findings = facts.judge(self.options.now, self.options.pending_after);
         let shown = &mut self.workloads[workload];
         shown.jobs.push(job);
         if job.succeeding().is_some() && !self.options.all {
-            if !findings.failures.is_empty() {
+            let wanted = findings.failures.iter().filter(|failure| self.options.wants(failure));
+            let hidden: u64 = wanted.map(|failure| u64::from(failure.count)).sum();
+            if hidden > 0 {
                 self.completed.0.insert(workload);
-                self.completed.1 += findings.failures.iter().map(|failure| u64::from(failure.count)).sum::<u64>();
+                self.completed.1 += hidden;
             }
             return;
         }
@@ -165,6 +183,52 @@ impl<'s, 'o> Analyst<'s, 'o> {
             let workload = self.workload(missing_job(pod, owner));
             let found = judge_orphan(pod, workload, self.options.now, self.options.pending_after);
             self.failures.extend(found);
+        }
+    }
+
+    /// What a reader of the failures must know that no failure tells.
+    fn note_what_is_beyond(&mut self) {
+        for (resource, lost) in [
+            (Resource::Pods, "failures whose pods may still be there count as lost"),
+            (Resource::Events, "pods torn down with their Job cannot be told from lost ones"),
+        ] {
+            let gap = if resource == Resource::Pods { !self.evidence.pods } else { !self.evidence.events };
+            if gap && self.failures.iter().any(|failure| failure.class == Class::Lost) {
+                self.notes.push(format!("{} were not read, or not whole: {lost}", resource.name()));
+            }
+        }
+        let managed = self.snapshot.jobs.iter().filter(|job| job.managed_by.is_some());
+        let mut by_manager: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for job in managed {
+            by_manager.entry(job.managed_by.as_deref().unwrap_or_default()).or_default().push(&job.name);
+        }
+        for (manager, jobs) in by_manager {
+            let jobs = list_names(&jobs, 2);
+            self.notes.push(format!(
+                "managed by {manager}: job/{jobs}; their status is shown as read, their policy is not recomputed"
+            ));
+        }
+        let restarted = self.snapshot.wrappers.iter().filter(|wrapper| {
+            let named = |target: &Target| target.kind == TargetKind::JobSet && *target.name == *wrapper.name;
+            wrapper.restarts > 0 && (self.options.targets.is_empty() || self.options.targets.iter().any(named))
+        });
+        let restarted: Vec<String> = restarted.map(|set| format!("jobset/{} ({})", set.name, set.restarts)).collect();
+        if !restarted.is_empty() {
+            let sets: Vec<&str> = restarted.iter().map(String::as_str).collect();
+            self.notes
+                .push(format!("restarts: {}; the Jobs and pods of the attempts before are gone", list_names(&sets, 3)));
+        }
+        let others = self.snapshot.pods.iter().filter(|pod| {
+            let of_job = pod.owner.as_ref().is_some_and(|owner| owner.is("batch", "Job"));
+            pod.phase == Phase::Failed && pod.selected && !of_job
+        });
+        let others = others.count();
+        if others > 0 && self.options.targets.is_empty() {
+            let (pods, belong) = if others == 1 { ("pod", "belongs") } else { ("pods", "belong") };
+            self.notes.push(format!(
+                "{others} failed {pods} {belong} to no Job and {} not judged",
+                if others == 1 { "is" } else { "are" }
+            ));
         }
     }
 
@@ -209,11 +273,6 @@ impl<'s, 'o> Analyst<'s, 'o> {
             };
             key(a).cmp(&key(b)).then_with(|| a.pod_name().cmp(&b.pod_name())).then_with(|| told(a).cmp(&told(b)))
         });
-        let options = self.options;
-        let wanted = |failure: &Failure| {
-            (options.classes.is_empty() || options.classes.contains(&failure.class))
-                && is_within(failure, options.now, options.since)
-        };
         // First causes are sought among all failures, so that a narrow view does not name a later one.
         let mut firsts: Vec<Option<(Time, Failure)>> = vec![None; self.workloads.len()];
         for failure in &self.failures {
@@ -224,7 +283,7 @@ impl<'s, 'o> Analyst<'s, 'o> {
                 *first = Some((at, failure.clone()));
             }
         }
-        self.failures.retain(wanted);
+        self.failures.retain(|failure| self.options.wants(failure));
         for (workload, first) in self.workloads.iter_mut().zip(firsts) {
             workload.first = first.map(|(_, failure)| failure);
         }
@@ -233,16 +292,30 @@ impl<'s, 'o> Analyst<'s, 'o> {
             workloads: self.workloads,
             failures: self.failures,
             completed: (self.completed.0.len(), self.completed.1),
+            notes: self.notes,
             rule_names: self.rule_names,
         }
     }
+}
+
+impl Options {
+    fn wants(&self, failure: &Failure) -> bool {
+        (self.classes.is_empty() || self.classes.contains(&failure.class)) && is_within(failure, self.now, self.since)
+    }
+}
+
+/// Whether a resource was read whole, so that what is not in the data is not there.
+fn was_read(snapshot: &Snapshot, resource: Resource) -> bool {
+    let source = snapshot.sources.iter().find(|source| source.resource == resource.name());
+    source.is_some_and(|source| source.state == SourceState::Read && source.skipped == 0)
 }
 
 /// When a failure that happened by itself happened: the end of its container, else of the attempt.
 fn first_end(failure: &Failure) -> Option<Time> {
     match failure.class {
         Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unmatchable | Class::Unknown => {
-            failure.end.and_then(|end| end.finished_at).or_else(|| failure.at())
+            let end = failure.pod.and_then(first_failed_end).or(failure.end);
+            end.and_then(|end| end.finished_at).or_else(|| failure.at())
         }
         Class::Collateral | Class::Pending | Class::Restarting | Class::JobLevel | Class::Lost => None,
     }

@@ -3,7 +3,7 @@ use std::fmt;
 use anyhow::{Context as _, bail};
 use clap::Args;
 
-use crate::source::cluster::{Connection, parse_timeout};
+use crate::source::cluster::{Connection, parse_timeout, without_credentials};
 
 /// kubectl's connection flags, by kubectl's names.
 #[derive(Args, Clone, Debug, Default)]
@@ -100,20 +100,32 @@ impl ConnectionArgs {
         self.namespace.clone().filter(|namespace| !namespace.is_empty())
     }
 
-    /// The flags with which kubectl reaches the same cluster. Secrets are left out: what is printed is copied about.
+    /// The flags with which kubectl reaches the same cluster as the same user. Secrets are left out: what is printed is
+    /// copied about.
     pub(super) fn flags_for_kubectl(&self) -> Vec<String> {
-        let flags = [
-            ("--kubeconfig", &self.kubeconfig),
-            ("--context", &self.context),
-            ("--cluster", &self.cluster),
-            ("--user", &self.user),
-            ("--server", &self.server),
+        let server = self.server.as_deref().map(without_credentials);
+        let one = [
+            ("--kubeconfig", self.kubeconfig.as_deref()),
+            ("--context", self.context.as_deref()),
+            ("--cluster", self.cluster.as_deref()),
+            ("--user", self.user.as_deref()),
+            ("--server", server.as_deref()),
+            ("--tls-server-name", self.tls_server_name.as_deref()),
+            ("--certificate-authority", self.certificate_authority.as_deref()),
+            ("--client-certificate", self.client_certificate.as_deref()),
+            ("--client-key", self.client_key.as_deref()),
+            ("--as", self.as_user.as_deref()),
+            ("--as-uid", self.as_uid.as_deref()),
         ];
-        let given = flags.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
-        given
-            .filter(|(_, value)| !value.is_empty())
-            .flat_map(|(flag, value)| [flag.to_owned(), value.to_owned()])
-            .collect()
+        let groups = self.as_group.iter().map(|group| ("--as-group", Some(group.as_str())));
+        let extras = self.as_user_extra.iter().map(|extra| ("--as-user-extra", Some(extra.as_str())));
+        let given = one.into_iter().chain(groups).chain(extras).filter_map(|(flag, value)| Some((flag, value?)));
+        let mut flags: Vec<String> =
+            given.filter(|(_, value)| !value.is_empty()).map(|(flag, value)| format!("{flag}={value}")).collect();
+        if self.insecure_skip_tls_verify == Some(true) {
+            flags.push("--insecure-skip-tls-verify".to_owned());
+        }
+        flags
     }
 
     /// The plain values, checked as far as they can be without the kubeconfig.

@@ -12,8 +12,8 @@ use crate::analysis::{Options, analyse, failure_line, report};
 use crate::model::Time;
 use crate::render::{self, Format, Look};
 use crate::report::{Class, FailureReport, ReportScope, SourceState};
-use crate::request::{From, GroupBy, Request, Scope, Target, View};
-use crate::source::{Filter, Resource, Selector, Snapshot, cluster, file};
+use crate::request::{From, GroupBy, Request, Scope, Target, TargetKind, View};
+use crate::source::{Filter, Resource, Selector, Snapshot, cluster, file, nearest};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -147,6 +147,9 @@ impl FailuresArgs {
         let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
         let request = self.into_request()?;
         let snapshot = read(&request)?;
+        if let From::Files(_) = request.from {
+            ensure_targets_exist(&snapshot, &request.scope.targets)?;
+        }
         let now = match request.from {
             From::Files(_) => snapshot.newest,
             From::Cluster(_) => Some(clock()?),
@@ -243,6 +246,34 @@ fn read(request: &Request) -> anyhow::Result<Snapshot> {
     })
 }
 
+/// A dump without the workload asked for must not read as "no failures". Of a cluster the server says so.
+fn ensure_targets_exist(snapshot: &Snapshot, targets: &[Target]) -> anyhow::Result<()> {
+    for target in targets {
+        let named: Vec<String> = match target.kind {
+            TargetKind::Job => {
+                let jobs = snapshot.jobs.iter().map(|job| job.name.to_string());
+                let owners = snapshot.pods.iter().filter_map(|pod| pod.owner.as_ref());
+                jobs.chain(owners.filter(|owner| owner.is("batch", "Job")).map(|owner| owner.name.to_string()))
+                    .collect()
+            }
+            TargetKind::CronJob | TargetKind::JobSet => {
+                let kind = if target.kind == TargetKind::JobSet { "JobSet" } else { "CronJob" };
+                let own = snapshot.wrappers.iter().filter(|wrapper| wrapper.kind.name() == kind);
+                let owners = snapshot.jobs.iter().filter_map(|job| job.owner.as_ref());
+                let owners = owners.filter(|owner| *owner.kind == *kind).map(|owner| owner.name.to_string());
+                own.map(|wrapper| wrapper.name.to_string()).chain(owners).collect()
+            }
+        };
+        if !named.contains(&target.name) {
+            let mut near = nearest(&target.name, named.into_iter());
+            near.dedup();
+            let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
+            anyhow::bail!("{target} is not in the data{hint}");
+        }
+    }
+    Ok(())
+}
+
 fn clock() -> anyhow::Result<Time> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).context("the machine's clock stands before 1970")?;
     Ok(Time::from_seconds(i64::try_from(since.as_secs()).context("the machine's clock is out of range")?))
@@ -272,6 +303,10 @@ fn scope(request: &Request, snapshot: &Snapshot) -> ReportScope {
             From::Files(files) => files.clone(),
             From::Cluster(_) => Vec::new(),
         },
+        targets: request.scope.targets.iter().map(ToString::to_string).collect(),
+        classes: request.view.classes.clone(),
+        all: request.view.all,
+        group_by: request.view.group_by.name(),
     }
 }
 

@@ -25,6 +25,8 @@ pub struct MetaView<'a> {
     pub(super) annotations: AnnotationsView<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
     pub(super) owner_references: Vec<OwnerView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    pub(super) finalizers: Vec<Text<'a>>,
     pub(super) creation_timestamp: MaybeTime,
     pub(super) deletion_timestamp: MaybeTime,
     #[serde(deserialize_with = "or_default")]

@@ -25,7 +25,7 @@ pub use job::{Job, JobCondition, JobView};
 pub use meta::{MetaView, Owner, OwnerView};
 pub use node::{Node, NodeView};
 pub use pod::{
-    ContainerEnd, ContainerKind, Disruption, Memory, Phase, Pod, PodCondition, PodView, Rare, Restart, Waiting,
+    ContainerEnd, ContainerKind, Memory, Phase, Pod, PodCondition, PodView, Rare, Restart, ToldCondition, Waiting,
 };
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
 pub use quantity::Quantity;

@@ -25,7 +25,7 @@ struct StatusView<'a> {
 pub struct Node {
     /// `metadata.name`.
     pub name: Word,
-    /// Whether the condition `Ready` is `True`; `None` where the node has no such condition or its status is `Unknown`.
+    /// Whether the condition `Ready` is `True`; `None` where the node has no such condition.
     pub ready: Option<bool>,
 }
 
@@ -46,11 +46,8 @@ impl<'a> NodeView<'a> {
         let ready = self.status.conditions.iter().find(|condition| &*condition.type_ == "Ready");
         Node {
             name: interner.intern(&self.metadata.name),
-            ready: ready.and_then(|condition| match &*condition.status {
-                "True" => Some(true),
-                "False" => Some(false),
-                _ => None,
-            }),
+            // `Unknown` is a node whose kubelet has gone silent.
+            ready: ready.map(|condition| &*condition.status == "True"),
         }
     }
 }

@@ -183,9 +183,13 @@ pub struct PodCondition {
     pub status: Word,
 }
 
-/// The condition `DisruptionTarget` with status `True`.
+/// A condition that not every pod has, with what its setter says: `DisruptionTarget`, or a custom one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disruption {
+pub struct ToldCondition {
+    /// The condition's type.
+    pub type_: Word,
+    /// `True`, `False` or `Unknown`.
+    pub status: Word,
     /// `EvictionByEvictionAPI`, `PreemptionByScheduler`, …
     pub reason: Option<Word>,
     /// The setter's message.
@@ -193,6 +197,10 @@ pub struct Disruption {
     /// When it was set.
     pub at: Option<Time>,
 }
+
+/// Conditions that every pod has; they say nothing about how a pod ended.
+const ORDINARY_CONDITIONS: [&str; 5] =
+    ["PodScheduled", "PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready"];
 
 /// Why a container, or the whole pod, has not started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,6 +215,8 @@ pub struct Waiting {
     pub message: Option<Word>,
     /// Since when, as far as it is told.
     pub since: Option<Time>,
+    /// The field that says so.
+    pub path: Word,
 }
 
 /// A container that failed in place and was, or will be, started again.
@@ -255,6 +265,12 @@ pub struct Pod {
     pub accelerators: f32,
     /// Whether the status holds any (init) container status at all; pods refused by the kubelet have none.
     pub has_container_statuses: bool,
+    /// Whether all app containers have ended, and at known times.
+    pub end_is_known: bool,
+    /// Whether it holds the finalizer `batch.kubernetes.io/job-tracking`: the controller has not accounted for it yet.
+    pub is_tracked: bool,
+    /// When it became not ready.
+    pub not_ready: Option<Time>,
     /// Ended app containers, in the status' order.
     pub ends: Box<[ContainerEnd]>,
     /// Type and status of all conditions, in the status' order; equal lists are shared between pods.
@@ -272,8 +288,8 @@ pub struct Rare {
     pub message: Option<Word>,
     /// Ended init containers and sidecars, in the status' order.
     pub init_ends: Box<[ContainerEnd]>,
-    /// The condition `DisruptionTarget`, if `True`.
-    pub disruption: Option<Disruption>,
+    /// Conditions that not every pod has.
+    pub told: Box<[ToldCondition]>,
     /// Why it has not started.
     pub waiting: Option<Waiting>,
     /// Containers that failed in place.
@@ -296,9 +312,14 @@ impl Pod {
         self.rare.as_ref().map_or(&[], |rare| &rare.init_ends)
     }
 
+    /// Conditions that not every pod has.
+    pub fn told_conditions(&self) -> &[ToldCondition] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.told)
+    }
+
     /// The condition `DisruptionTarget`, if `True`.
-    pub fn disruption(&self) -> Option<&Disruption> {
-        self.rare.as_ref()?.disruption.as_ref()
+    pub fn disruption(&self) -> Option<&ToldCondition> {
+        self.told_conditions().iter().find(|told| &*told.type_ == "DisruptionTarget" && &*told.status == "True")
     }
 
     /// Why it has not started.
@@ -316,9 +337,16 @@ impl Pod {
         self.ends.iter().chain(self.init_ends())
     }
 
-    /// When the pod ended: the latest end of a container, as the Job controller reckons for its back-off.
+    /// When the pod ended, as the Job controller reckons for its back-off (`getFinishedTime`): the latest end of a
+    /// container, else when it became not ready. A pod that the kubelet refused ended when it was taken on. `None` where
+    /// it has not ended, or nothing tells when.
     pub fn finished_at(&self) -> Option<Time> {
-        self.all_ends().filter_map(|end| end.finished_at).max()
+        if self.phase != Phase::Failed {
+            return None;
+        }
+        let last = self.all_ends().filter_map(|end| end.finished_at).max();
+        let refused = self.started.filter(|_| !self.has_container_statuses);
+        last.filter(|_| self.end_is_known).or(self.not_ready).or(last).or(refused)
     }
 
     /// Whether it is being deleted and has not ended yet.
@@ -374,7 +402,7 @@ impl<'a> PodView<'a> {
             reason: interner.intern_some(&status.reason),
             message: interner.intern_some(&status.message),
             init_ends: self.ends(&status.init_container_statuses, interner),
-            disruption: self.disruption(interner),
+            told: self.told_conditions(interner),
             waiting,
             restarts,
         };
@@ -397,6 +425,21 @@ impl<'a> PodView<'a> {
                 .label("jobset.sigs.k8s.io/restart-attempt")
                 .and_then(|text| text.parse().ok()),
             accelerators: self.spec.accelerators(),
+            end_is_known: !status.container_statuses.is_empty()
+                && status
+                    .container_statuses
+                    .iter()
+                    .all(|status| status.state.terminated.as_ref().is_some_and(|end| end.finished_at.0.is_some())),
+            is_tracked: self
+                .metadata
+                .finalizers
+                .iter()
+                .any(|finalizer| &**finalizer == "batch.kubernetes.io/job-tracking"),
+            not_ready: status
+                .conditions
+                .iter()
+                .find(|condition| &*condition.type_ == "Ready" && &*condition.status == "False")
+                .and_then(|condition| condition.last_transition_time.0),
             has_container_statuses: !(status.container_statuses.is_empty()
                 && status.init_container_statuses.is_empty()),
             ends: self.ends(&status.container_statuses, interner),
@@ -421,6 +464,13 @@ impl<'a> PodView<'a> {
             Some(_) => ContainerKind::Init,
             None => ContainerKind::App,
         }
+    }
+
+    /// Path of a container's status.
+    fn status_path(&self, container: &str) -> String {
+        let list =
+            if self.kind_of(container) == ContainerKind::App { "containerStatuses" } else { "initContainerStatuses" };
+        format!("status.{list}[name={container}]")
     }
 
     fn ends(&self, statuses: &[ContainerStatusView], interner: &mut Interner) -> Box<[ContainerEnd]> {
@@ -454,14 +504,16 @@ impl<'a> PodView<'a> {
         interner.intern_conditions(list)
     }
 
-    fn disruption(&self, interner: &mut Interner) -> Option<Disruption> {
-        let condition =
-            self.status.conditions.iter().find(|c| &*c.type_ == "DisruptionTarget" && &*c.status == "True")?;
-        Some(Disruption {
+    fn told_conditions(&self, interner: &mut Interner) -> Box<[ToldCondition]> {
+        let told = self.status.conditions.iter().filter(|c| !ORDINARY_CONDITIONS.contains(&&*c.type_));
+        told.map(|condition| ToldCondition {
+            type_: interner.intern(&condition.type_),
+            status: interner.intern(&condition.status),
             reason: interner.intern_some(&condition.reason),
             message: interner.intern_some(&condition.message),
             at: condition.last_transition_time.0,
         })
+        .collect()
     }
 
     /// The first container in an error that keeps it from starting, else the scheduler's refusal, else the first
@@ -485,6 +537,7 @@ impl<'a> PodView<'a> {
                 reason: interner.intern(reason),
                 message: interner.intern_some(&waiting.message),
                 since,
+                path: interner.intern(&format!("{}.state.waiting.reason", self.status_path(&status.name))),
             })
         };
         let started = self.status.start_time.0.or(self.metadata.creation_timestamp.0);
@@ -502,6 +555,7 @@ impl<'a> PodView<'a> {
                 reason: interner.intern(condition.reason.some().unwrap_or("Unschedulable")),
                 message: interner.intern_some(&condition.message),
                 since: condition.last_transition_time.0.or(self.metadata.creation_timestamp.0),
+                path: interner.intern("status.conditions[type=PodScheduled].reason"),
             });
         }
         // A pod whose init container is in CrashLoopBackOff is pending too; that one is told as a restart.
@@ -517,6 +571,7 @@ impl<'a> PodView<'a> {
                 reason: interner.intern(if self.spec.node_name.is_empty() { "Pending" } else { "ContainerCreating" }),
                 message: None,
                 since: self.metadata.creation_timestamp.0,
+                path: interner.intern("status.phase"),
             }),
             None => None,
         }

@@ -10,6 +10,16 @@ use super::{Interner, MetaView, Time, Uid, Word, or_default};
 pub struct WrapperView<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
     metadata: MetaView<'a>,
+    #[serde(deserialize_with = "or_default")]
+    status: StatusView,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StatusView {
+    /// Of a `JobSet`. Lenient, as other kinds' status is not looked at.
+    #[serde(deserialize_with = "or_default")]
+    restarts: u32,
 }
 
 /// The kinds that make Jobs.
@@ -54,6 +64,8 @@ pub struct Wrapper {
     pub labels: BTreeMap<Word, Word>,
     /// The annotation `kubectl-sigapps/rule-names`.
     pub rule_names: Option<Word>,
+    /// A `JobSet`'s `status.restarts`: each one deleted the Jobs and pods of the attempt before.
+    pub restarts: u32,
 }
 
 impl<'a> WrapperView<'a> {
@@ -76,6 +88,7 @@ impl<'a> WrapperView<'a> {
             name: interner.intern(&self.metadata.name),
             labels: self.metadata.labels(interner),
             rule_names: interner.intern_some(&self.metadata.annotations.rule_names),
+            restarts: self.status.restarts,
         }
     }
 }

@@ -10,6 +10,6 @@ mod label;
 mod recorded;
 
 pub use evaluate::{Endings, Match, MatchedBy, evaluate};
-pub use indexes::compress_indexes;
+pub use indexes::{compress_indexes, holds_index};
 pub use label::{NameSource, RuleLabel, label, requirement};
 pub use recorded::{Decision, RecordedRule, parse_message, recorded_rule};

@@ -28,12 +28,23 @@ pub(super) fn made_from(report: &FailureReport) -> String {
     format!("{as_of}{}", what_was_read(report))
 }
 
+/// What was asked for, so that nothing found is not taken for nothing there.
 fn where_looked(report: &FailureReport) -> String {
     let scope = &report.scope;
-    let mut words = match &scope.namespaces[..] {
-        [] => " in any namespace".to_owned(),
-        namespaces => format!(" in namespace {}", namespaces.join(", ")),
-    };
+    let mut words = String::new();
+    if !scope.classes.is_empty() {
+        let classes: Vec<&str> = scope.classes.iter().map(|class| class.name()).collect();
+        let _ = write!(words, " of class {}", classes.join(", "));
+    }
+    if !scope.targets.is_empty() {
+        let _ = write!(words, " of {}", scope.targets.join(", "));
+    }
+    match &scope.namespaces[..] {
+        [] => words.push_str(" in any namespace"),
+        namespaces => {
+            let _ = write!(words, " in namespace {}", namespaces.join(", "));
+        }
+    }
     if let Some(selector) = &scope.selector {
         let _ = write!(words, " with {selector}");
     }
@@ -56,7 +67,11 @@ fn what_was_read(report: &FailureReport) -> String {
         .sources
         .iter()
         .filter(|source| !complete(source.state) || source.skipped > 0)
-        .map(|source| source.file.as_deref().unwrap_or(&source.resource))
+        .map(|source| match source.file.as_deref() {
+            Some("-") => "standard input",
+            Some(file) => file,
+            None => &source.resource,
+        })
         .collect();
     if !gaps.is_empty() {
         let _ = write!(words, "; incomplete: {}", super::text::one_line(&gaps.join(", ")));

@@ -8,15 +8,17 @@ use super::Look;
 use super::age::age;
 use super::notes::{counted, gpu_hours, headline, left_out, made_from};
 use super::text::{cut, one_line};
-use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadRef};
+use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadRef, WorkloadState};
 
 /// Lines of the default view: one screen, however much failed.
 const SCREEN: usize = 40;
 /// Suggestions of the default view.
-const MOST_SUGGESTIONS: usize = 7;
+const MOST_SUGGESTIONS: usize = 6;
+/// Notes of the default view.
+const MOST_NOTES: usize = 2;
 const GAP: usize = 2;
 /// Below this width some columns give way to what happened.
-const NARROW: usize = 100;
+const NARROW: usize = 112;
 /// Widest the columns before it may then be.
 const NARROW_MOST: usize = 21;
 const WORKLOADS_MOST: usize = 27;
@@ -25,24 +27,36 @@ const WORKLOADS_MOST: usize = 27;
 pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", headline(report))?;
     writeln!(out, "{}", made_from(report))?;
-    for note in &report.notes {
-        writeln!(out, "note: {}", one_line(note))?;
+    let most = if wide { usize::MAX } else { MOST_NOTES };
+    for note in report.notes.iter().take(most) {
+        let note = one_line(note);
+        writeln!(out, "note: {}", if wide { note } else { cut(&note, look.width.saturating_sub(6)) })?;
+    }
+    let notes = report.notes.len().min(most);
+    let more_notes = report.notes.len().saturating_sub(most);
+    let notes = notes + usize::from(more_notes > 0);
+    if more_notes > 0 {
+        writeln!(out, "note: {} more: -o wide shows all", counted(more_notes as u64, "note"))?;
     }
     let foot = left_out(&report.summary);
     if report.summary.failures > 0 {
         writeln!(out)?;
         let groups = shown_groups(report);
-        let suggestions = shown_suggestions(&report.suggestions, wide);
+        let all: Vec<&Suggestion> = report.suggestions.iter().collect();
+        let most = if wide { usize::MAX } else { MOST_SUGGESTIONS };
+        let suggestions = some_of_each(&all, |suggestion| suggestion.kind, most);
         // Head, blank lines, column heads, the lines that tell what is not shown, two lines a suggestion.
-        let other_lines = 8 + report.notes.len() + 2 * usize::from(foot.is_some()) + 2 * suggestions.len();
-        let rows = if wide { groups.len() } else { SCREEN.saturating_sub(other_lines).max(5).min(groups.len()) };
-        print_groups(&groups[..rows], report, look, wide, out)?;
-        if rows < groups.len() {
-            let rest = &groups[rows..];
-            let failures = rest.iter().map(|group| group.failures).sum();
-            let groups = counted(rest.len() as u64, "group");
-            writeln!(out, "and {groups} more, {}: -o wide shows all", counted(failures, "failure"))?;
+        let other_lines = 10 + notes + 2 * usize::from(foot.is_some()) + 2 * suggestions.len();
+        let rows = if wide { groups.len() } else { SCREEN.saturating_sub(other_lines).max(5) };
+        let shown = some_of_each(&groups, |group| group.class, rows);
+        print_groups(&shown, report, look, wide, out)?;
+        if shown.len() < groups.len() {
+            let all: u64 = groups.iter().map(|group| group.failures).sum();
+            let left = all - shown.iter().map(|group| group.failures).sum::<u64>();
+            let groups = counted((groups.len() - shown.len()) as u64, "group");
+            writeln!(out, "and {groups} more, {}: -o wide shows all", counted(left, "failure"))?;
         }
+        print_collateral(report, look, wide, out)?;
         print_suggestions(&suggestions, report, look, wide, out)?;
     }
     if let Some(foot) = foot {
@@ -53,24 +67,33 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
 
 /// All groups, but collateral that is shown beside what caused it.
 fn shown_groups(report: &FailureReport) -> Vec<&Group> {
-    let beside: u64 = report.groups.iter().map(|group| group.collateral).sum();
-    let is_beside = |group: &&Group| group.class == Some(Class::Collateral) && beside >= report.summary.collateral;
-    report.groups.iter().filter(|group| !is_beside(group)).collect()
+    let asked_for = report.scope.classes.contains(&Class::Collateral);
+    report.groups.iter().filter(|group| asked_for || !group.stands_beside).collect()
 }
 
-/// The suggestions of the default view: the first of each kind, then others, in the report's order, so that much of one
-/// kind does not hide the others.
-fn shown_suggestions(suggestions: &[Suggestion], wide: bool) -> Vec<&Suggestion> {
-    if wide {
-        return suggestions.iter().collect();
-    }
-    let is_first = |(position, suggestion): &(usize, &Suggestion)| {
-        suggestions[..*position].iter().all(|other| other.kind != suggestion.kind)
-    };
-    let (firsts, others): (Vec<_>, Vec<_>) = suggestions.iter().enumerate().partition(is_first);
-    let mut shown: Vec<_> = firsts.into_iter().chain(others).take(MOST_SUGGESTIONS).collect();
+/// At most so many of some items, in their order: the first of each kind, then the others, so that much of one kind does
+/// not hide the others.
+fn some_of_each<'a, T, K: PartialEq>(items: &[&'a T], kind: impl Fn(&T) -> K, most: usize) -> Vec<&'a T> {
+    let is_first = |(position, item): &(usize, &&T)| items[..*position].iter().all(|other| kind(other) != kind(item));
+    let (firsts, others): (Vec<_>, Vec<_>) = items.iter().enumerate().partition(is_first);
+    let mut shown: Vec<(usize, &&'a T)> = firsts.into_iter().chain(others).take(most).collect();
     shown.sort_by_key(|(position, _)| *position);
-    shown.into_iter().map(|(_, suggestion)| suggestion).collect()
+    shown.into_iter().map(|(_, item)| *item).collect()
+}
+
+/// What the numbers in brackets are, and whose.
+fn print_collateral(report: &FailureReport, look: Look, wide: bool, out: &mut impl Write) -> io::Result<()> {
+    if report.groups.iter().all(|group| group.collateral == 0) {
+        return Ok(());
+    }
+    let mut workloads: Vec<_> = report.workloads.iter().filter(|workload| workload.collateral > 0).collect();
+    workloads.sort_by_key(|workload| std::cmp::Reverse(workload.collateral));
+    let names: Vec<String> = workloads
+        .iter()
+        .map(|w| format!("{} {}/{}", w.collateral, w.workload.kind.to_ascii_lowercase(), w.workload.name))
+        .collect();
+    let line = one_line(&format!("(+N) are collateral, torn down with their Job: {}", names.join(", ")));
+    writeln!(out, "{}", if wide { line } else { cut(&line, look.width) })
 }
 
 struct Column {
@@ -84,15 +107,15 @@ struct Column {
 }
 
 const DEFAULT: [Column; 6] = [
-    Column { head: "RULE", most: 27, optional: false, cell: |group, _, _| rule(group) },
+    Column { head: "RULE", most: 27, optional: false, cell: |group, report, _| rule(group, report) },
     Column { head: "ACTION", most: 9, optional: false, cell: |group, _, _| action(group) },
     Column { head: "FAILURES", most: 11, optional: false, cell: |group, _, _| failures(group) },
     Column { head: "WORKLOADS", most: WORKLOADS_MOST, optional: false, cell: |group, _, most| workloads(group, most) },
-    Column { head: "NODES", most: 5, optional: true, cell: |group, _, _| nodes(group) },
+    Column { head: "STATE", most: 9, optional: true, cell: |group, report, _| state(group, report) },
     Column { head: "LAST", most: 9, optional: true, cell: |group, report, _| age(group.last_at, report.as_of) },
 ];
 
-const WIDE: [Column; 5] = [
+const WIDE: [Column; 6] = [
     Column { head: "NAMESPACES", most: 0, optional: false, cell: |group, _, _| namespaces(group) },
     Column {
         head: "INDEXES",
@@ -100,7 +123,8 @@ const WIDE: [Column; 5] = [
         optional: false,
         cell: |group, _, _| group.indexes.clone().unwrap_or_else(none),
     },
-    Column { head: "COUNTED", most: 0, optional: false, cell: |group, _, _| group.counted.to_string() },
+    Column { head: "NODES", most: 0, optional: false, cell: |group, _, _| nodes(group) },
+    Column { head: "COUNTED", most: 0, optional: false, cell: |group, _, _| counted_of(group) },
     Column {
         head: "COST",
         most: 0,
@@ -159,7 +183,9 @@ fn print_groups(
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     if look.headers {
-        table.set_header(columns.iter().map(|column| column.head));
+        let heads = columns.iter().map(|column| column.head);
+        let by = report.scope.group_by.to_ascii_uppercase();
+        table.set_header(heads.map(|head| if head == "RULE" { by.clone() } else { head.to_owned() }));
     }
     table.add_rows(rows.into_iter().map(Row::from));
     for column in table.column_iter_mut() {
@@ -190,8 +216,38 @@ fn fit_last_column(rows: &mut [Vec<String>], columns: &[&Column], width: usize) 
     }
 }
 
-fn rule(group: &Group) -> String {
-    let Some(class) = group.class else { return group.key.clone().unwrap_or_else(none) };
+/// Where the group's workloads stand: one state, or the gravest and how many others.
+fn state(group: &Group, report: &FailureReport) -> String {
+    let mut states: Vec<WorkloadState> = group
+        .workloads
+        .iter()
+        .filter_map(|workload| report.workloads.iter().find(|other| other.workload == *workload))
+        .map(|workload| workload.state)
+        .collect();
+    states.sort_unstable();
+    states.dedup();
+    let name = |state: &WorkloadState| match state {
+        WorkloadState::Running => "running",
+        WorkloadState::Suspended => "suspended",
+        WorkloadState::Failing => "failing",
+        WorkloadState::Failed => "failed",
+        WorkloadState::Complete => "complete",
+        WorkloadState::Unknown => "?",
+    };
+    match &states[..] {
+        [] => "?".to_owned(),
+        [one] => name(one).to_owned(),
+        _ => "mixed".to_owned(),
+    }
+}
+
+fn counted_of(group: &Group) -> String {
+    if group.class == Some(Class::Unknown) { "?".to_owned() } else { group.counted.to_string() }
+}
+
+fn rule(group: &Group, report: &FailureReport) -> String {
+    let by_rule = report.scope.group_by == "rule";
+    let Some(class) = group.class.filter(|_| by_rule) else { return group.key.clone().unwrap_or_else(none) };
     match (&group.rule, class) {
         (Some(rule), Class::Rule) => {
             let of_sidecar = group.exemplar.container.as_deref().filter(|_| group.exemplar.sidecar);
@@ -276,13 +332,13 @@ fn print_suggestions(
     }
     writeln!(out, "\n{}", if look.color { "Next".bold().to_string() } else { "Next".to_owned() })?;
     let title_width = suggestions.iter().map(|suggestion| suggestion.title.width()).max().unwrap_or(0);
-    for (number, suggestion) in suggestions.iter().enumerate() {
+    for suggestion in suggestions {
         let title = format!("{:<title_width$}", suggestion.title);
         let rest = one_line(&format!("{}: {}", suggestion.subject, suggestion.why));
         let before = 3 + title_width + GAP;
         let rest = if wide { rest } else { cut(&rest, look.width.saturating_sub(before)) };
         let title = if look.color { title.green().to_string() } else { title };
-        writeln!(out, "{:<3}{title}{:GAP$}{rest}", number + 1, "")?;
+        writeln!(out, "{:<3}{title}{:GAP$}{rest}", suggestion.id.trim_start_matches('s'), "")?;
         // A command is never cut: it must run as it is printed.
         for command in suggestion.commands.iter().take(if wide { usize::MAX } else { 1 }) {
             writeln!(out, "   {}", one_line(command))?;

@@ -62,6 +62,14 @@ pub struct ReportScope {
     pub since: Option<i64>,
     /// Files read.
     pub files: Vec<String>,
+    /// Workloads asked for by name, as `job/x`; empty for all.
+    pub targets: Vec<String>,
+    /// Classes asked for; empty for all.
+    pub classes: Vec<Class>,
+    /// Whether workloads that completed in spite of failures are among them.
+    pub all: bool,
+    /// What the groups are made by.
+    pub group_by: &'static str,
 }
 
 /// What became of a source.
@@ -223,6 +231,9 @@ pub struct Group {
     pub suggestions: Vec<String>,
     /// What a reader must know of this group.
     pub notes: Vec<String>,
+    /// All its failures are collateral that stands beside what caused it (in `collateral` of other groups).
+    #[serde(skip)]
+    pub stands_beside: bool,
 }
 
 /// Where a workload stands.

@@ -59,6 +59,8 @@ pub struct Intake {
     skipped_count: u64,
     recognised: u64,
     lists: u64,
+    /// Lists that never told their kind.
+    untitled_lists: u64,
     /// Lists around the one being read.
     depth: u32,
 }
@@ -201,6 +203,12 @@ impl Intake {
         self.lists
     }
 
+    /// Lists that never told their kind: kubectl writes it behind the items, so that one in YAML, which has no closing
+    /// brace, was cut off.
+    pub fn untitled_lists(&self) -> u64 {
+        self.untitled_lists
+    }
+
     /// Takes what could not be read since the last call: the first few by position, and how many in all.
     pub fn take_skipped(&mut self) -> (Vec<Skipped>, u64) {
         (std::mem::take(&mut self.skipped), std::mem::take(&mut self.skipped_count))
@@ -333,11 +341,12 @@ impl Intake {
     /// Whether an object is wanted: in the namespace asked for, and newer than what was seen of it before.
     fn admit(&mut self, metadata: &MetaView, kind: Kind, stage: u8, newest: Option<Time>) -> Option<Slot> {
         let namespaced = kind != Kind::Node;
+        // As of when the data is does not depend on what of it is asked for.
+        self.newest = self.newest.max(newest);
         let wanted = self.filter.namespace.as_deref();
         if namespaced && wanted.is_some_and(|namespace| namespace != metadata.namespace()) {
             return None;
         }
-        self.newest = self.newest.max(newest);
         // The uid would do, were it not for dumps made anonymous, in which all have the same.
         let mut hasher = DefaultHasher::new();
         (kind as u8, metadata.namespace(), metadata.name(), metadata.uid()).hash(&mut hasher);
@@ -425,6 +434,7 @@ impl ObjectSink for Intake {
     }
 
     fn list_ends(&mut self, list: &ListHead) {
+        self.untitled_lists += u64::from(list.kind.is_none());
         self.lists += u64::from(list.kind.as_deref().is_some_and(|kind| kind.ends_with("List")));
     }
 }

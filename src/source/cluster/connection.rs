@@ -79,7 +79,7 @@ impl fmt::Debug for Connection {
 }
 
 /// A URL without the `user:password@` it may hold.
-pub(super) fn without_credentials(url: &str) -> String {
+pub(crate) fn without_credentials(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let end = rest.find('/').unwrap_or(rest.len());
     let host = match rest[..end].rfind('@') {

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
@@ -93,6 +94,8 @@ struct Progress {
     outcome: Outcome,
     /// The token of the page to read; empty for the first.
     token: String,
+    /// All tokens so far: one that comes again would be followed for ever.
+    tokens: HashSet<String>,
     /// Tries of this page.
     attempt: u32,
     objects: u64,
@@ -118,6 +121,7 @@ impl Lister<'_> {
         let mut progress = Progress {
             outcome: Outcome::new(SourceState::Read),
             token: String::new(),
+            tokens: HashSet::new(),
             attempt: 1,
             objects: 0,
             restarted: false,
@@ -159,6 +163,10 @@ impl Lister<'_> {
                     progress.outcome.skips.add(read.page.skips);
                     progress.outcome.jobs.extend(read.page.jobs);
                     match read.next {
+                        Some((token, _)) if !progress.tokens.insert(token.clone()) => {
+                            let why = "the server continues the list with a page it has given before";
+                            return Err(progress.stop(Fault::Answer(why.to_owned())));
+                        }
                         Some((token, next)) => {
                             progress.token = token;
                             answer = next;
@@ -202,6 +210,7 @@ impl Lister<'_> {
             None if !progress.restarted => {
                 progress.restarted = true;
                 progress.token = String::new();
+                progress.tokens.clear();
                 progress.outcome.skips = Skips::default();
                 self.api.say(&format!("{what}: the list expired on the way; reading it once more from its beginning"));
                 Ok(())

@@ -12,7 +12,6 @@ mod error;
 mod fault;
 mod kubeconfig;
 mod list;
-mod nearest;
 mod page;
 mod path;
 mod plugin;
@@ -30,6 +29,7 @@ use reach::Reach;
 use reading::{Outcomes, Reading};
 
 pub use connection::Connection;
+pub(crate) use connection::without_credentials;
 pub use environment::Environment;
 pub use error::ClusterError;
 pub use timeout::{TimeoutError, parse_timeout};

@@ -95,8 +95,12 @@ impl Owned {
 /// Reads one page into the intake, on a thread of its own; `head` is told as soon as the page's metadata is known, which
 /// is before its items: the API server writes it there.
 pub(super) fn read(reader: BodyReader, intake: &Mutex<Intake>, wanted: &Wanted, head: oneshot::Sender<Head>) -> Page {
-    let mut sink = PageSink { intake, wanted, head: Some(head), listed: false, page: Page::default() };
+    let mut sink = PageSink { intake, wanted, head: Some(head), listed: false, answered: false, page: Page::default() };
     let ending = Splitter::new(reader).run(&mut sink);
+    if !sink.listed && !sink.answered {
+        // JSON, but no list: an answer of something else than an API server.
+        sink.page.instead.get_or_insert_with(|| b"no list".to_vec());
+    }
     let mut page = sink.page;
     page.whole = matches!(ending, Ok(Ending::Whole));
     page
@@ -108,6 +112,8 @@ struct PageSink<'a> {
     wanted: &'a Wanted,
     head: Option<oneshot::Sender<Head>>,
     listed: bool,
+    /// There was a list, if one without items.
+    answered: bool,
     page: Page,
 }
 
@@ -142,6 +148,7 @@ impl ObjectSink for PageSink<'_> {
         if !self.listed {
             // A document of its own: a list without items, or no list at all.
             if list.kind.as_deref().is_some_and(|kind| kind.ends_with("List")) {
+                self.answered = true;
                 self.tell_head(list);
             } else {
                 self.page.instead = Some(bytes[..bytes.len().min(1024)].to_vec());

@@ -49,7 +49,9 @@ pub(super) fn namespace(connection: &Connection, environment: &Environment) -> R
 pub(super) fn reach(connection: &Connection, environment: &Environment) -> Result<Reach, ClusterError> {
     let Settled { name, cluster, mut user, .. } = settle(connection, environment)?;
     let server = server_url(&cluster, &user)?;
-    let host = server.authority().map_or_else(|| server.to_string(), |authority| authority.as_str().to_owned());
+    // A name and password may stand in the address; they are for the server alone.
+    let shown = without_credentials(&server.to_string());
+    let host = shown.split_once("://").map_or(&*shown, |(_, rest)| rest).trim_end_matches('/').to_owned();
     if server.scheme_str() == Some("https") {
         check_auth_provider(&user)?;
         plugin::run(&mut user, &cluster, environment.interactive)?;
@@ -80,7 +82,7 @@ pub(super) fn reach(connection: &Connection, environment: &Environment) -> Resul
     config.read_timeout = None;
     config.default_retry = false;
     config.headers = vec![(http::header::USER_AGENT, HeaderValue::from_static(USER_AGENT))];
-    let name = name.unwrap_or_else(|| server.to_string().trim_end_matches('/').to_owned());
+    let name = name.unwrap_or_else(|| shown.trim_end_matches('/').to_owned());
     Ok(Reach { config, name, host, proxy: proxy.as_deref().map(without_credentials) })
 }
 

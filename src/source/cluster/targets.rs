@@ -8,11 +8,11 @@ use super::api::JSON;
 use super::error::ClusterError;
 use super::fault::Fault;
 use super::list::Outcome;
-use super::nearest::nearest;
 use super::page::{self, Wanted};
 use super::path;
 use super::reading::{JOBSET_GROUP, Outcomes, Reading, rbac_name};
 use crate::request::{Target, TargetKind};
+use crate::source::nearest;
 use crate::source::{ListHead, Position, Resource, SourceState};
 
 /// Requests for single objects that are under way at once.

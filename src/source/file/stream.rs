@@ -78,7 +78,7 @@ impl Reading<'_> {
         let begins = begins(&head);
         let is_layer = matches!(format, Format::Gzip | Format::Tar | Format::Utf16(_));
         if is_layer && self.depth == DEEPEST {
-            return self.account.note("archives within archives too deep; not read".to_owned(), self.entry);
+            return self.account.cut("archives within archives too deep; not read".to_owned(), self.entry);
         }
         let skipped = match format {
             Format::Json(at) | Format::Yaml(at) => at,
@@ -92,8 +92,15 @@ impl Reading<'_> {
         match format {
             Format::Json(_) => self.json(&mut stream, skipped as u64),
             Format::Yaml(_) => {
+                let before = self.intake.untitled_lists();
                 let ending = yaml::read(&mut stream, self.intake);
+                let is_cut = matches!(ending, Ok(Ending::Whole)) && self.intake.untitled_lists() > before;
                 self.ended(ending, skipped as u64);
+                if is_cut {
+                    let why =
+                        "the list has no kind, which stands behind its items: it was cut off at the end of a line";
+                    self.account.cut(why.to_owned(), self.entry);
+                }
             }
             Format::Gzip => self.any(&mut gunzip::in_place(stream)),
             Format::Tar => self.archive(&mut stream),
@@ -163,7 +170,7 @@ impl Reading<'_> {
         match (self.entry, refusal) {
             (None, refusal) => self.account.refusal = Some(refusal),
             (Some(entry), Refusal::Packed(packer)) => {
-                self.account.note(format!("packed with {}; not read", packer.name), Some(entry));
+                self.account.cut(format!("packed with {}; not read", packer.name), Some(entry));
             }
             (Some(_), _) => {}
         }

@@ -59,7 +59,8 @@ fn search(folder: &Path, visited: &mut HashSet<PathBuf>, inputs: &mut Vec<Input>
     if !visited.insert(fs::canonicalize(folder)?) {
         return Ok(());
     }
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut entries =
+        fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<PathBuf>>>()?;
     entries.sort();
     for path in entries {
         let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));

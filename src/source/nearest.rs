@@ -2,7 +2,7 @@
 const OFFERED: usize = 3;
 
 /// The names most like `name`, the likest first: few letters apart, or one the other's beginning.
-pub(super) fn nearest(name: &str, there: impl Iterator<Item = String>) -> Vec<String> {
+pub fn nearest(name: &str, there: impl Iterator<Item = String>) -> Vec<String> {
     let most = match name.chars().count() {
         0..=3 => 1,
         letters => (letters / 3).max(2),
