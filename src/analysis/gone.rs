@@ -104,11 +104,11 @@ impl<'s> JobFacts<'s> {
         if job.managed_by.is_some() {
             return "its pods are not in this cluster's data".to_owned();
         }
-        if !self.evidence.pods {
-            return "pods were not read, or not whole: they may still be there".to_owned();
-        }
-        if job.restarts_in_place {
+        if job.restarts_in_place && (self.evidence.pods || self.deleted.len() >= missing) {
             return "restartPolicy OnFailure: the Job deleted its pods, exit codes are gone".to_owned();
+        }
+        if !self.evidence.pods {
+            return "pods are not in the data: gone, or not read".to_owned();
         }
         let mut gone: Vec<&str> = self.created_and_gone().into_iter().collect();
         // Of the pods that Events name, those that the controller did not delete are the ones that failed.

@@ -194,7 +194,7 @@ impl<'s, 'o> Analyst<'s, 'o> {
         ] {
             let gap = if resource == Resource::Pods { !self.evidence.pods } else { !self.evidence.events };
             if gap && self.failures.iter().any(|failure| failure.class == Class::Lost) {
-                self.notes.push(format!("{} were not read, or not whole: {lost}", resource.name()));
+                self.notes.push(format!("{} are not in the data, or not whole: {lost}", resource.name()));
             }
         }
         let managed = self.snapshot.jobs.iter().filter(|job| job.managed_by.is_some());

@@ -203,7 +203,7 @@ impl Intake {
         self.lists
     }
 
-    /// Lists that never told their kind: kubectl writes it behind the items, so that one in YAML, which has no closing
+    /// Lists that told their version and never their kind: kubectl writes it behind the items, so that one in YAML, which has no closing
     /// brace, was cut off.
     pub fn untitled_lists(&self) -> u64 {
         self.untitled_lists
@@ -434,7 +434,7 @@ impl ObjectSink for Intake {
     }
 
     fn list_ends(&mut self, list: &ListHead) {
-        self.untitled_lists += u64::from(list.kind.is_none());
+        self.untitled_lists += u64::from(list.kind.is_none() && list.api_version.is_some());
         self.lists += u64::from(list.kind.as_deref().is_some_and(|kind| kind.ends_with("List")));
     }
 }

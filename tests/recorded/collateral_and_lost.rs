@@ -49,15 +49,18 @@ fn leader_wins_failed_once_on_the_way_to_success() {
     assert_eq!(all.counted(), 1);
 }
 
-/// A JobSet's restart is held up by a pod that does not end: the pod is torn down, the other one is gone.
+/// A JobSet's restart is held up by a pod that does not end. Its Job was deleted before it began to fail: neither of the
+/// two pods failed by itself.
 #[test]
-fn stuck_restart_has_one_pod_ending_and_one_lost() {
+fn stuck_restart_tore_both_pods_down() {
     let story = story("jobset-stuck-restart");
-    assert_eq!(story.classes(), classes(&[("collateral", 1), ("lost", 1)]));
-    let ending = story.of_class("collateral")[0];
-    assert_eq!(ending["tornDownBy"], "jobDeleted");
-    assert_eq!(ending["pod"], "stuck-restart-w-1-1-9jxbs");
-    assert!(story.group("lost")["cause"]["text"].as_str().unwrap().contains("stuck-restart-w-1-0-dgk26"));
+    assert_eq!(story.classes(), classes(&[("collateral", 2)]));
+    assert_eq!(story.counted(), 2);
+    assert!(story.lines.iter().all(|line| line["tornDownBy"] == "jobDeleted"));
+    let pods: Vec<_> = story.lines.iter().map(|line| line["pod"].as_str().unwrap()).collect();
+    assert_eq!(pods, ["stuck-restart-w-1-0-dgk26", "stuck-restart-w-1-1-9jxbs"]);
+    assert_eq!(story.workload()["state"], "failing");
+    assert!(story.report["notes"][0].as_str().unwrap().contains("restarts: jobset/stuck-restart (1)"));
 }
 
 /// Without its Events nothing tells the siblings from failures of their own: they are lost, and said to be.
@@ -69,7 +72,8 @@ fn without_events_collateral_is_lost() {
     let story = crate::support::story_of_objects(&dump["items"], &crate::support::View::default());
     assert_eq!(story.classes(), classes(&[("lost", 3), ("rule", 1)]));
     assert_eq!(story.counted(), 4);
-    assert!(story.group("lost")["cause"]["text"].as_str().unwrap().contains("no Event names them"));
+    assert!(story.group("lost")["cause"]["text"].as_str().unwrap().contains("Events were not read"));
+    assert!(story.report["notes"][0].as_str().unwrap().starts_with("events are not in the data"));
 }
 
 /// A sibling that was deleted with the Job and is still in the data keeps the rule it matched, without the blame.

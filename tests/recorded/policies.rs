@@ -40,11 +40,18 @@ fn with_sidecar_is_the_sidecar_trap() {
     assert_eq!(group["rule"]["label"], "exit 143");
     assert_eq!(group["rule"]["action"], "Ignore");
     assert_eq!(group["cause"]["container"], "proxy");
-    assert_eq!(group["cause"]["text"], "sidecar trap: app exited 7, rule 1 FailJob is never reached");
+    assert_eq!(group["cause"]["text"], "sidecar trap: app exited 7, rule 1 FailJob is never reached (3 of 5)");
+    let first = &story.workload()["firstCause"];
+    assert_eq!(
+        (&first["container"], &first["exitCode"]),
+        (&"app".into(), &1.into()),
+        "the app ended first, not the sidecar"
+    );
     assert!(story.lines.iter().all(|line| line["sidecar"] == true));
     assert_eq!(story.workload()["state"], "running");
     let edit = story.suggestion("editPolicy");
     assert!(edit["why"].as_str().unwrap().contains("give rule 0 containerName: app"), "{edit}");
+    assert!(edit["why"].as_str().unwrap().contains("nothing limits the retries"), "{edit}");
     assert!(
         edit["evidence"]
             .as_array()
@@ -94,6 +101,11 @@ fn gpu_xid_failed_by_a_condition() {
     assert_eq!(story.group("rule")["cause"]["signal"], "SIGABRT");
     assert_eq!(story.group("rule")["gpuSeconds"], 20.0, "4 GPUs for 5 s");
     assert_eq!(story.workload()["actedOn"]["ruleIndex"], 0);
+    assert_eq!(story.group("rule")["cause"]["text"], "Xid79, exit 134 (trainer): GPU has fallen off the bus");
+    let fix = story.suggestion("fixThenRestart");
+    assert!(fix["why"].as_str().unwrap().contains("GPU has fallen off the bus"), "{fix}");
+    assert_eq!(fix["evidence"][0]["path"], "status.conditions[type=ecc.example.com/XidError].status");
+    assert_eq!(fix["commands"][1], "kubectl describe node gpu-node-10");
 }
 
 /// An init container is matched by its name; the app never ran.
