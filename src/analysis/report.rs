@@ -43,6 +43,7 @@ pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: 
         as_of: options.now,
         scope,
         sources: analysis.snapshot.sources.clone(),
+        ignored: analysis.snapshot.ignored.clone(),
         summary: Summary {
             workloads: workloads.len(),
             failures: analysis.failures.iter().map(|failure| u64::from(failure.count)).sum(),

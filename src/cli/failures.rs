@@ -27,7 +27,7 @@ Examples:
   kubectl sigapps failures job/etl jobset/llama-70b -n ml-team
 
   # A dump instead of a cluster
-  kubectl get jobs,cronjobs,jobsets,pods,events -A -o json > dump.json
+  kubectl get jobs,cronjobs,pods,events,nodes -A -o json > dump.json
   kubectl sigapps failures -f dump.json
 
   # For scripts: 3 if anything failed, 4 if something could not be read
@@ -60,7 +60,7 @@ pub(super) struct FailuresArgs {
     #[arg(long, value_enum, default_value_t)]
     group_by: GroupByArg,
 
-    /// Only failures that ended within this time: 30m, 12h, 2d
+    /// Only failures that ended within this time (30m, 12h, 2d), or are still going on
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     since: Option<i64>,
 

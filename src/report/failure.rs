@@ -57,7 +57,8 @@ pub struct FailureLine {
     pub started_at: Option<Moment>,
     /// When it ended; `null` while it is going on or where that is unknown.
     pub finished_at: Option<Moment>,
-    /// Whether it counted towards `backoffLimit` (it is in the Job's `status.failed`); `null` where that is unknown.
+    /// Whether it counted towards `backoffLimit`: it is in the Job's `status.failed` or, for `restarting` under
+    /// `OnFailure`, among the restarts compared with the limit. `null` where that is unknown.
     pub counted: Option<bool>,
     /// 1, but for `lost`, which is one line a Job.
     pub count: u32,

@@ -6,6 +6,8 @@ mod class;
 mod failure;
 mod schema;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,6 +38,8 @@ pub struct FailureReport {
     pub scope: ReportScope,
     /// What was read and what was not.
     pub sources: Vec<Source>,
+    /// Objects of other kinds in the input, by kind: counted and passed over.
+    pub ignored: BTreeMap<String, u64>,
     /// Totals over all groups.
     pub summary: Summary,
     /// The groups, most costly and most recent first.
@@ -82,9 +86,9 @@ pub enum SourceState {
     Denied,
     /// The API group is not installed.
     NotInstalled,
-    /// Only a part of it was read.
+    /// Only a part of a list was read from the API server.
     Truncated,
-    /// It, or objects of it, could not be read.
+    /// It was cut off, or objects of it could not be read.
     Unreadable,
     /// It was not asked for, or the input holds none.
     NotAsked,

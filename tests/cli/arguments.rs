@@ -93,6 +93,33 @@ fn without_cluster_and_file_both_ways_on_are_told() {
 }
 
 #[test]
+fn a_password_in_an_address_is_printed_nowhere() {
+    let live = run(&["failures", "-n", "x", "--server", "https://u:s3cret@127.0.0.1:1"]).done();
+    assert_eq!(live.code, 1);
+    assert!(live.stderr.contains("127.0.0.1:1") && !live.stderr.contains("s3cret"), "{}", live.stderr);
+    let flags = ["--server", "https://u:s3cret@there:6443", "--token", "s3cret", "--password", "s3cret"];
+    let printed = run(&[&["failures", "-f", WORLD, "-o", "wide"], &flags[..]].concat()).output();
+    assert!(!printed.contains("s3cret"));
+    assert!(printed.contains("--server=https://there:6443"), "{printed}");
+}
+
+#[test]
+fn suggested_commands_reach_the_same_cluster_as_the_same_user() {
+    let flags = ["--context=dev cluster", "--as=jane", "--as-group=ml", "--insecure-skip-tls-verify"];
+    let printed = run(&[&["failures", "-f", WORLD], &flags[..]].concat()).env("COLUMNS", "120").output();
+    let command =
+        "kubectl describe node gpu-node-11 '--context=dev cluster' --as=jane --as-group=ml --insecure-skip-tls-verify";
+    assert!(printed.contains(command), "{printed}");
+}
+
+#[test]
+fn a_workload_that_is_not_in_the_dump_is_an_error_with_the_nearest_names() {
+    run(&["failures", "-f", WORLD, "rac"]).done().refused(1, &["job/rac is not in the data", "race"]);
+    run(&["failures", "-f", WORLD, "jobset/llama"]).done().refused(1, &["llama-70b"]);
+    run(&["failures", "-f", WORLD, "race", "-n", "data"]).done().refused(1, &["job/race"]);
+}
+
+#[test]
 fn the_token_is_nowhere_in_a_message() {
     let arguments = ["failures", "-n", "x", "--server", "http://127.0.0.1:1", "--token", "s3cr3t-t0ken"];
     let ran = run(&arguments).done();

@@ -61,4 +61,7 @@ fn other_kinds_are_ignored_without_a_word() {
     let ran = run(&["failures", "-f", "-"]).stdin(mixed).done();
     assert_eq!((ran.code, &*ran.stderr), (0, ""));
     assert!(ran.stdout.starts_with("No failures found"), "{}", ran.stdout);
+    let report = run(&["failures", "-f", "-", "-o", "json"]).stdin(mixed).output();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["ignored"], serde_json::json!({"Widget": 1}), "counted");
 }

@@ -150,3 +150,65 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
 }
+
+#[test]
+fn what_is_grouped_by_heads_the_table_and_each_row() {
+    for (by, head, row) in [
+        ("node", "NODE", "gpu-node-4 "),
+        ("reason", "REASON", "OOMKilled "),
+        ("workload", "WORKLOAD", "ml-team/job/race "),
+        ("namespace", "NAMESPACE", "queue-team "),
+        ("cause", "CAUSE", "OOMKilled (resize) "),
+    ] {
+        let view = table("160", &["--group-by", by, "-o", "wide"]);
+        assert!(view.lines().any(|line| line.starts_with(&format!("{head} "))), "{by}: {view}");
+        assert!(view.lines().any(|line| line.starts_with(row)), "{by}: {view}");
+        assert!(!view.contains("(+"), "pods torn down stand in the same rows");
+        let rows = view.lines().skip_while(|line| !line.starts_with(head)).skip(1).take_while(|line| !line.is_empty());
+        let failures = rows.map(|row| {
+            let numbers = row.split("  ").map(str::trim).filter_map(|cell| cell.parse::<u64>().ok());
+            numbers.into_iter().next().unwrap()
+        });
+        assert_eq!(failures.sum::<u64>(), 60, "{by}");
+    }
+}
+
+#[test]
+fn advice_is_the_same_however_failures_are_grouped() {
+    let advice = |by: &str| {
+        let report: serde_json::Value = serde_json::from_str(&table("120", &["-o", "json", "--group-by", by])).unwrap();
+        let suggestions = report["suggestions"].as_array().unwrap().clone();
+        let mut all: Vec<String> = suggestions.iter().map(|s| format!("{}: {}", s["subject"], s["why"])).collect();
+        all.sort();
+        all
+    };
+    let by_rule = advice("rule");
+    assert!(by_rule.len() > 15);
+    for by in ["cause", "node", "workload", "namespace", "reason"] {
+        assert_eq!(advice(by), by_rule, "{by}");
+    }
+}
+
+#[test]
+fn the_time_of_the_data_does_not_depend_on_what_is_asked_of_it() {
+    let as_of = |more: &[&str]| table("120", more).lines().nth(1).unwrap().split(';').next().unwrap().to_owned();
+    assert_eq!(as_of(&["-n", "queue-team"]), as_of(&[]));
+    assert_eq!(as_of(&["-n", "nowhere"]), as_of(&[]));
+}
+
+#[test]
+fn nothing_found_repeats_what_was_asked_for() {
+    let view = table("120", &["race", "--class", "pending,lost", "-n", "ml-team"]);
+    assert!(view.starts_with("No failures found of class pending, lost of job/race in namespace ml-team\n"), "{view}");
+}
+
+#[test]
+fn many_notes_do_not_push_the_answer_off_the_screen() {
+    let jobs = (0..100).map(|n| {
+        format!(r#"{{"apiVersion":"batch/v1","kind":"Job","metadata":{{"name":"j{n}","namespace":"n","uid":"j{n}"}},"spec":{{"managedBy":"example.com/m{n}"}},"status":{{"failed":1}}}}"#)
+    });
+    let dump = jobs.collect::<Vec<_>>().join("\n");
+    let view = run(&["failures", "-f", "-"]).env("COLUMNS", "120").stdin(dump).output();
+    assert!(view.lines().count() <= 40, "{view}");
+    assert!(view.contains("notes more: -o wide shows all"), "{view}");
+}

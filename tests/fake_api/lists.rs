@@ -270,3 +270,32 @@ fn many_pages_of_several_resources_are_read_side_by_side() {
     assert_eq!(source(read.snapshot(), Resource::Pods).objects, 1000);
     assert_eq!(source(read.snapshot(), Resource::Jobs).objects, 1000);
 }
+
+#[test]
+fn a_server_that_continues_for_ever_is_not_followed_for_ever() {
+    let api = FakeApi::start(|request| match (request.path(), request.query("continue")) {
+        ("/api/v1/pods", None) => pods("a", &["p1"]),
+        ("/api/v1/pods", Some("a")) => pods("b", &["p2"]),
+        ("/api/v1/pods", Some(_)) => pods("a", &["p3"]),
+        _ => world(request),
+    });
+    let read = Home::of(&api).read();
+    let snapshot = read.snapshot();
+    let told = source(snapshot, Resource::Pods);
+    assert_eq!((told.state, told.objects), (SourceState::Truncated, 3), "{:?}", api.asked());
+    assert!(told.message.as_deref().unwrap().contains("a page it has given before"), "{told:?}");
+    assert!(api.asked().iter().filter(|path| path.starts_with("/api/v1/pods")).count() <= 4);
+}
+
+#[test]
+fn an_answer_that_is_no_list_is_not_an_empty_list() {
+    for body in ["[]", "42", r#"{"some":"json"}"#] {
+        let api = FakeApi::start(move |request| match request.path() {
+            "/api/v1/pods" => Reply::json(200, body),
+            _ => world(request),
+        });
+        let home = Home::of(&api);
+        let error = home.read().error();
+        assert!(error.contains("pods") || error.contains("list"), "{body}: {error}");
+    }
+}

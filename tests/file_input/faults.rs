@@ -238,3 +238,12 @@ fn an_object_too_large_is_passed_over() {
         assert!(warning.contains("object 2 (byte ") && warning.ends_with("): larger than 16 MiB"), "{warning}");
     }
 }
+
+/// YAML has no closing brace: a List cut between two lines reads as whole, but for the kind that kubectl writes last.
+#[test]
+fn a_yaml_list_cut_at_the_end_of_a_line_is_noticed() {
+    let whole = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: p\n  status:\n    phase: Failed\nkind: List\n";
+    let (outcome, warning) = warning_of(&whole[..whole.find("  status:").unwrap()]);
+    assert_eq!(outcome.file().state, SourceState::Unreadable);
+    assert!(warning.contains("cut off at the end of a line"), "{warning}");
+}

@@ -68,9 +68,17 @@ fn sweep_failed_four_indexes() {
 /// Workloads other than Jobs do not disturb the reading.
 #[test]
 fn other_kinds_are_passed_over() {
-    for name in
-        ["daemonset-node-agent", "deployment-web", "leaderworkerset-vllm", "sandbox-code-runner", "statefulset-db"]
-    {
+    for name in [
+        "daemonset-node-agent",
+        "deployment-api-ok",
+        "deployment-quota",
+        "sandbox-evicted-box",
+        "sandbox-fine-box",
+        "deployment-web",
+        "leaderworkerset-vllm",
+        "sandbox-code-runner",
+        "statefulset-db",
+    ] {
         assert_eq!(story(name).lines.len(), 0, "{name}");
     }
 }
