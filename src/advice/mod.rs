@@ -14,7 +14,7 @@ pub use command::Kubectl;
 
 use crate::analysis::{Analysis, Failure, Members, Reported, exemplar};
 use crate::model::Job;
-use crate::report::{Evidence, FailureReport, Safety, Suggestion, SuggestionKind, WorkloadRef};
+use crate::report::{Evidence, FailureReport, Safety, Suggestion, SuggestionKind};
 
 /// Advice for a cause of one Job.
 #[derive(Clone, Debug)]
@@ -116,13 +116,10 @@ fn suggestion(analysis: &Analysis, id: String, merged: Merged) -> Suggestion {
     // In the order of the commands: the workload named first is the one whose logs are shown first.
     let mut seen = std::collections::HashSet::new();
     workloads.retain(|workload| seen.insert(*workload));
-    let name = |index: &usize| {
-        let WorkloadRef { kind, name, .. } = &analysis.workloads[*index].reference;
-        format!("{}/{name}", kind.to_ascii_lowercase())
-    };
+    let name = |index: &usize| &analysis.workloads[*index].reference;
     let subject = match &workloads[..] {
         [] => String::new(),
-        [one] => name(one),
+        [one] => name(one).to_string(),
         [one, other] => format!("{} and {}", name(one), name(other)),
         [one, others @ ..] => format!("{} and {} more", name(one), others.len()),
     };

@@ -9,7 +9,7 @@ use super::words::telling_line;
 use super::{Analysis, Failure};
 use crate::model::{Job, Time, Word};
 use crate::policy::{NameSource, compress_indexes, label, requirement};
-use crate::report::{Cause, Class, Group, GroupNode, GroupRule, WorkloadRef};
+use crate::report::{Cause, Class, Group, GroupNode, GroupRule};
 use crate::request::GroupBy;
 
 /// The failures that a group is made of.
@@ -82,7 +82,7 @@ fn key<'a>(analysis: &'a Analysis, failure: &'a Failure, group_by: GroupBy) -> K
         GroupBy::Cause => Key { signature: failure.signature(), ..none },
         GroupBy::Reason => Key { text: Some(failure.reason().unwrap_or("(no reason)").into()), ..none },
         GroupBy::Namespace => Key { text: Some(failure.namespace().into()), ..none },
-        GroupBy::Workload => Key { text: Some(workload_name(workload, true).into()), ..none },
+        GroupBy::Workload => Key { text: Some(format!("{}/{workload}", workload.namespace).into()), ..none },
         GroupBy::Node => {
             let node = failure.pod.and_then(|pod| pod.node.as_deref());
             Key { text: Some(node.unwrap_or("(no node)").into()), ..none }
@@ -113,16 +113,6 @@ fn rule_key<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Option<(Cow<'a,
     let (job, hit) = (failure.job?, failure.rule?);
     let rule = job.policy.as_ref()?.rules.get(hit.index)?;
     Some((label(rule, hit.index, analysis.rule_names_of(job)).label, hit.action.name()))
-}
-
-/// `job/x`, `cronjob/x`, … with the namespace in front where it is asked for.
-pub(super) fn workload_name(workload: &WorkloadRef, with_namespace: bool) -> String {
-    let kind = workload.kind.to_ascii_lowercase();
-    if with_namespace {
-        format!("{}/{kind}/{}", workload.namespace, workload.name)
-    } else {
-        format!("{kind}/{}", workload.name)
-    }
 }
 
 fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy) -> Grouped {

@@ -1,5 +1,5 @@
 use super::cause::first_failed_end;
-use super::group::{Members, group, workload_name};
+use super::group::{Members, group};
 use super::{Analysis, Failure, Options, Workload};
 use crate::policy::{label, parse_message};
 use crate::report::{
@@ -76,7 +76,7 @@ pub fn failure_line(analysis: &Analysis, failure: &Failure) -> FailureLine {
         kind: "Failure",
         cluster: analysis.snapshot.cluster.clone(),
         namespace: failure.namespace().to_owned(),
-        workload: workload_name(&analysis.workloads[failure.workload].reference, false),
+        workload: analysis.workloads[failure.workload].reference.to_string(),
         job: text(failure.job.map(|job| &*job.name).or_else(of_owner)),
         pod: text(failure.pod_name()),
         uid: failure.pod.and_then(|pod| pod.uid.as_ref()).map(ToString::to_string),

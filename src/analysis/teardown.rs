@@ -74,10 +74,7 @@ pub(super) fn torn_down_by(facts: &JobFacts, pod: &Pod) -> Option<TornDownBy> {
         let was_there = pod.created.is_none_or(|created| created <= decided);
         pod.disruption().is_none() && was_there && was_killed(pod) && ended.is_some_and(|ended| ended > decided)
     };
-    match hit {
-        true => Some(by),
-        false => by_controller.and(deleted).map(|_| TornDownBy::ScaledDown),
-    }
+    if hit { Some(by) } else { by_controller.and(deleted).map(|_| TornDownBy::ScaledDown) }
 }
 
 /// Whether all failed containers ended by SIGTERM or SIGKILL, and not for want of memory.

@@ -8,8 +8,8 @@ use super::owner::{Owners, missing_job};
 use super::words::list_names;
 use crate::model::{Event, Job, Phase, Pod, Time, Uid, Word};
 use crate::report::{Class, WorkloadRef, WorkloadState};
-use crate::request::{Target, TargetKind};
-use crate::source::{Resource, Selector, Snapshot, SourceState};
+use crate::request::{Selector, Target, TargetKind};
+use crate::source::{Resource, Snapshot, SourceState};
 
 /// What of the failures is wanted.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,8 @@ use std::fmt;
 use anyhow::{Context as _, bail};
 use clap::Args;
 
-use crate::source::cluster::{Connection, parse_timeout, without_credentials};
+use crate::request::{Connection, without_credentials};
+use crate::source::cluster::parse_timeout;
 
 /// kubectl's connection flags, by kubectl's names.
 #[derive(Args, Clone, Debug, Default)]

@@ -12,8 +12,8 @@ use crate::analysis::{Options, analyse, failure_line, report};
 use crate::model::Time;
 use crate::render::{self, Format, Look};
 use crate::report::{Class, FailureReport, ReportScope, SourceState};
-use crate::request::{From, GroupBy, Request, Scope, Target, TargetKind, View};
-use crate::source::{Filter, Resource, Selector, Snapshot, cluster, file, nearest};
+use crate::request::{From, GroupBy, Request, Scope, Selector, Target, TargetKind, View};
+use crate::source::{Filter, Resource, Snapshot, cluster, file, nearest};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,7 +8,7 @@ use super::Look;
 use super::age::age;
 use super::notes::{counted, gpu_hours, headline, left_out, made_from};
 use super::text::{cut, one_line};
-use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadRef, WorkloadState};
+use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadState};
 
 /// Lines of the default view: one screen, however much failed.
 const SCREEN: usize = 40;
@@ -88,10 +88,8 @@ fn print_collateral(report: &FailureReport, look: Look, wide: bool, out: &mut im
     }
     let mut workloads: Vec<_> = report.workloads.iter().filter(|workload| workload.collateral > 0).collect();
     workloads.sort_by_key(|workload| std::cmp::Reverse(workload.collateral));
-    let names: Vec<String> = workloads
-        .iter()
-        .map(|w| format!("{} {}/{}", w.collateral, w.workload.kind.to_ascii_lowercase(), w.workload.name))
-        .collect();
+    let names: Vec<String> =
+        workloads.iter().map(|workload| format!("{} {}", workload.collateral, workload.workload)).collect();
     let line = one_line(&format!("(+N) are collateral, torn down with their Job: {}", names.join(", ")));
     writeln!(out, "{}", if wide { line } else { cut(&line, look.width) })
 }
@@ -284,14 +282,13 @@ fn failures(group: &Group) -> String {
 }
 
 fn workloads(group: &Group, most: usize) -> String {
-    let name = |workload: &WorkloadRef| format!("{}/{}", workload.kind.to_ascii_lowercase(), workload.name);
     match &group.workloads[..] {
         [] => none(),
-        [one] => name(one),
+        [one] => one.to_string(),
         [one, others @ ..] => {
             // The count must not be cut off.
             let more = format!(" and {}", others.len());
-            format!("{}{more}", cut(&name(one), most.saturating_sub(more.len())))
+            format!("{}{more}", cut(&one.to_string(), most.saturating_sub(more.len())))
         }
     }
 }

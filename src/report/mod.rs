@@ -151,6 +151,13 @@ pub struct WorkloadRef {
     pub uid: Option<Word>,
 }
 
+impl std::fmt::Display for WorkloadRef {
+    /// As kubectl names it: `job/x`.
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{}/{}", self.kind.to_ascii_lowercase(), self.name)
+    }
+}
+
 /// The rule of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

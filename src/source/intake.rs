@@ -5,13 +5,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::Deserialize;
 
+use super::Ending;
 use super::snapshot::{Resource, Snapshot};
 use super::splitter::{ListHead, ObjectSink, Position, Splitter};
-use super::{Ending, Selector};
 use crate::model::{
     Event, EventView, Interner, Job, JobView, MetaView, Node, NodeView, Pod, PodView, Time, Wrapper, WrapperKind,
     WrapperView,
 };
+use crate::request::Selector;
 
 /// What of the objects read is wanted.
 #[derive(Clone, Debug, Default)]

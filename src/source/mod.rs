@@ -7,13 +7,11 @@ pub mod cluster;
 pub mod file;
 mod intake;
 mod nearest;
-mod selector;
 mod snapshot;
 mod splitter;
 
 pub use crate::report::{Source, SourceState};
 pub use intake::{Filter, Intake, Skipped, Tally};
 pub use nearest::nearest;
-pub use selector::{Selector, SelectorError};
 pub use snapshot::{Resource, Snapshot};
 pub use splitter::{Ending, ListHead, ObjectSink, Position, Splitter};

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::connection::Connection;
 use super::environment::Environment;
 use super::error::ClusterError;
+use crate::request::Connection;
 
 /// What a kubeconfig says of the cluster to read, before any flag overrides it.
 #[derive(Default)]

@@ -6,7 +6,6 @@
 
 mod api;
 mod body;
-mod connection;
 mod environment;
 mod error;
 mod fault;
@@ -28,14 +27,12 @@ use list::{Lister, Outcome};
 use reach::Reach;
 use reading::{Outcomes, Reading};
 
-pub use connection::Connection;
-pub(crate) use connection::without_credentials;
 pub use environment::Environment;
 pub use error::ClusterError;
 pub use timeout::{TimeoutError, parse_timeout};
 
 use super::{Filter, Intake, Resource, Snapshot, Source, SourceState};
-use crate::request::Scope;
+use crate::request::{Connection, Scope};
 
 /// The namespace that kubectl would use: the one asked for, the context's, a pod's own, or `default`.
 pub fn default_namespace(connection: &Connection) -> Result<String, ClusterError> {

@@ -8,10 +8,10 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::connection::{Connection, without_credentials};
 use super::environment::Environment;
 use super::error::ClusterError;
 use super::{kubeconfig, plugin, proxy};
+use crate::request::{Connection, without_credentials};
 
 /// How to reach one cluster, all flags, files and variables weighed.
 pub(super) struct Reach {

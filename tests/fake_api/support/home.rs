@@ -1,9 +1,10 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use sigapps::request::Connection;
 use sigapps::request::Scope;
 use sigapps::source::Snapshot;
-use sigapps::source::cluster::{ClusterError, Connection, Environment, read_in};
+use sigapps::source::cluster::{ClusterError, Environment, read_in};
 
 use super::FakeApi;
 

@@ -1,7 +1,11 @@
 //! What is asked of the tool, as plain values: the arguments after `cli` has read them.
 
-use crate::source::Selector;
-use crate::source::cluster::Connection;
+mod connection;
+mod selector;
+
+pub use connection::Connection;
+pub(crate) use connection::without_credentials;
+pub use selector::{Selector, SelectorError};
 
 /// A request for the failures.
 #[derive(Clone, Debug)]
