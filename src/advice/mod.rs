@@ -8,12 +8,12 @@ mod command;
 mod judge;
 mod retry;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use command::Kubectl;
 
 use crate::analysis::{Analysis, Failure, Members, Reported, exemplar};
-use crate::model::Job;
+use crate::model::{Job, Ordinal};
 use crate::report::{Evidence, FailureReport, Safety, Suggestion, SuggestionKind};
 
 /// Advice for a cause of one Job.
@@ -45,7 +45,7 @@ const MOST_EVIDENCE: usize = 6;
 pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> FailureReport {
     let Reported { mut report, members, by_rule } = reported;
     let mut merged: BTreeMap<(SuggestionKind, String), (usize, Merged)> = BTreeMap::new();
-    for (position, group) in by_rule.iter().enumerate() {
+    for (position, group) in by_rule.as_ref().unwrap_or(&members).iter().enumerate() {
         for failures in by_job(analysis, group) {
             let shown: Vec<&Failure> = failures.iter().map(|index| &analysis.failures[*index]).collect();
             let failure = shown[exemplar(&shown)];
@@ -58,23 +58,23 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
     }
     let mut suggestions: Vec<(usize, Merged)> = merged.into_values().collect();
     suggestions.sort_by_key(|(position, merged)| (merged.advice.kind, *position));
-    let mut of_failure: HashMap<usize, usize> = HashMap::new();
-    for (number, (_, merged)) in suggestions.iter().enumerate() {
-        of_failure.extend(merged.failures.iter().map(|failure| (*failure, number)));
+    // By failure, the number of its suggestion; as small as can be, there may be a hundred thousand.
+    let mut of_failure: Vec<Option<Ordinal>> = vec![None; analysis.failures.len()];
+    for (number, (_, merged)) in (0..).zip(&mut suggestions) {
+        for failure in std::mem::take(&mut merged.failures) {
+            of_failure[failure] = Some(Ordinal::new(number));
+        }
     }
     for (group, members) in report.groups.iter_mut().zip(&members) {
-        let mut numbers: Vec<usize> =
-            members.failures.iter().filter_map(|failure| of_failure.get(failure).copied()).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        group.suggestions = numbers.into_iter().map(id).collect();
+        let numbers: BTreeSet<Ordinal> = members.failures.iter().filter_map(|failure| of_failure[*failure]).collect();
+        group.suggestions = numbers.into_iter().map(|number| id(number.get())).collect();
     }
-    let suggestions = suggestions.into_iter().enumerate();
+    let suggestions = (0..).zip(suggestions);
     report.suggestions = suggestions.map(|(number, (_, merged))| suggestion(analysis, id(number), merged)).collect();
     report
 }
 
-fn id(number: usize) -> String {
+fn id(number: u32) -> String {
     format!("s{}", number + 1)
 }
 

@@ -12,7 +12,7 @@ pub(super) fn retried(failure: &Failure) -> Option<String> {
         return None;
     }
     let index = failure.pod.and_then(|pod| pod.index);
-    if index.zip(job.failed_indexes.as_deref()).is_some_and(|(index, failed)| holds_index(failed, index)) {
+    if index.zip(job.failed_indexes.as_deref()).is_some_and(|(index, failed)| holds_index(failed, index.get())) {
         return None;
     }
     if let Some(hit) = failure.rule.filter(|rule| rule.action.name() == "Ignore") {
@@ -21,7 +21,7 @@ pub(super) fn retried(failure: &Failure) -> Option<String> {
     }
     match (job.backoff_limit_per_index, job.backoff_limit) {
         (Some(limit), _) => {
-            let used = failure.pod.and_then(|pod| pod.index_failures)? + 1;
+            let used = failure.pod.and_then(|pod| pod.index_failures)?.get() + 1;
             let left = (limit + 1).checked_sub(used).filter(|left| *left > 0)?;
             Some(format!("the Job replaces the pod, retries left for its index: {left} of {limit}"))
         }

@@ -1,6 +1,6 @@
 use super::TornDownBy;
 use super::cause::blamed_end;
-use crate::model::{Action, ContainerEnd, Job, Pod, PodCondition, Restart, Time, Waiting, Word};
+use crate::model::{Action, ContainerEnd, Job, Ordinal, Pod, PodCondition, Restart, Time, Waiting, Word};
 use crate::report::Class;
 
 /// One ended attempt: of a pod, of a container in place, or of a Job without a pod of its own.
@@ -155,6 +155,10 @@ impl<'s> Failure<'s> {
     /// The restart attempt of a `JobSet`, or the number of earlier failures of the same index.
     pub fn attempt(&self) -> Option<u32> {
         let pod = self.pod?;
-        pod.restart_attempt.or_else(|| Some(pod.index_failures?.saturating_add(pod.index_ignored.unwrap_or(0))))
+        let before = || {
+            let ignored = pod.index_ignored.map_or(0, Ordinal::get);
+            Some(pod.index_failures?.get().saturating_add(ignored))
+        };
+        pod.restart_attempt.map(Ordinal::get).or_else(before)
     }
 }

@@ -22,7 +22,7 @@ impl<'s> JobFacts<'s> {
         // were.
         let scaled_from = failures.iter_mut().filter(|failure| {
             let index = failure.pod.and_then(|pod| pod.index);
-            let beyond = index.zip(job.completions).is_some_and(|(index, completions)| index >= completions);
+            let beyond = index.zip(job.completions).is_some_and(|(index, completions)| index.get() >= completions);
             job.indexed && beyond && failure.counted == Some(false) && failure.class != Class::Restarting
         });
         for failure in scaled_from.take(missing) {

@@ -125,7 +125,7 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy)
     let count: u64 = failures.iter().map(|failure| u64::from(failure.count)).sum();
     let counted = failures.iter().filter(|failure| failure.counted == Some(true));
     let spent: Vec<f64> = failures.iter().filter_map(|failure| failure.gpu_seconds()).collect();
-    let indexes: HashSet<u32> = failures.iter().filter_map(|failure| failure.pod?.index).collect();
+    let indexes: HashSet<u32> = failures.iter().filter_map(|failure| Some(failure.pod?.index?.get())).collect();
     let times: Vec<Time> = failures.iter().filter_map(|failure| failure.at()).collect();
     let mut workloads: Vec<usize> = failures.iter().map(|failure| failure.workload).collect();
     workloads.sort_unstable();

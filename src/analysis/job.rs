@@ -150,7 +150,7 @@ impl<'s> JobFacts<'s> {
     /// (KEP-3715), are not looked at.
     fn is_looked_at(&self, pod: &Pod) -> bool {
         let beyond = |index: u32| self.job.completions.is_some_and(|completions| index >= completions);
-        !self.job.indexed || pod.index.is_some_and(|index| !beyond(index))
+        !self.job.indexed || pod.index.is_some_and(|index| !beyond(index.get()))
     }
 
     /// A pod is added to `status.failed` when its finalizer is taken off; with `backoffLimitPerIndex` that waits for the

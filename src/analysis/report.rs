@@ -1,6 +1,7 @@
 use super::cause::first_failed_end;
 use super::group::{Members, group};
 use super::{Analysis, Failure, Options, Workload};
+use crate::model::Ordinal;
 use crate::policy::{label, parse_message};
 use crate::report::{
     API_VERSION, ActedOn, Class, FailureLine, FailureReport, FailureRule, FirstCause, ReportScope, Summary,
@@ -15,17 +16,15 @@ pub struct Reported {
     pub report: FailureReport,
     /// The failures of its groups, in the groups' order.
     pub members: Vec<Members>,
-    /// The failures as they are grouped by rule, whatever the report is grouped by: advice follows from causes.
-    pub by_rule: Vec<Members>,
+    /// The failures as they are grouped by rule, where the report is grouped by something else: advice follows from causes.
+    pub by_rule: Option<Vec<Members>>,
 }
 
 /// The report of an analysis; suggestions are still to be added.
 pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: ReportScope) -> Reported {
     let (groups, members): (Vec<_>, Vec<_>) = group(analysis, group_by).into_iter().unzip();
-    let by_rule = match group_by {
-        GroupBy::Rule => members.clone(),
-        _ => group(analysis, GroupBy::Rule).into_iter().map(|(_, members)| members).collect(),
-    };
+    let by_rule = (group_by != GroupBy::Rule)
+        .then(|| group(analysis, GroupBy::Rule).into_iter().map(|(_, members)| members).collect());
     let mut workloads: Vec<WorkloadReport> = workloads(analysis);
     workloads.sort_by(|a, b| a.workload.cmp(&b.workload));
     let of_groups = groups.iter().flat_map(|group| group.notes.iter().cloned());
@@ -80,7 +79,7 @@ pub fn failure_line(analysis: &Analysis, failure: &Failure) -> FailureLine {
         job: text(failure.job.map(|job| &*job.name).or_else(of_owner)),
         pod: text(failure.pod_name()),
         uid: failure.pod.and_then(|pod| pod.uid.as_ref()).map(ToString::to_string),
-        index: failure.pod.and_then(|pod| pod.index),
+        index: failure.pod.and_then(|pod| pod.index).map(Ordinal::get),
         attempt: failure.attempt(),
         class: failure.class,
         rule,

@@ -10,6 +10,7 @@ mod intern;
 mod job;
 mod meta;
 mod node;
+mod ordinal;
 mod pod;
 mod pod_failure_policy;
 mod quantity;
@@ -24,6 +25,7 @@ pub use intern::Interner;
 pub use job::{Job, JobCondition, JobView};
 pub use meta::{MetaView, Owner, OwnerView};
 pub use node::{Node, NodeView};
+pub use ordinal::Ordinal;
 pub use pod::{
     ContainerEnd, ContainerKind, Memory, Phase, Pod, PodCondition, PodView, Rare, Restart, ToldCondition, Waiting,
 };

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::condition::ConditionView;
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Owner, Quantity, Text, Time, Uid, Word, or_default};
+use super::{Interner, MetaView, Ordinal, Owner, Quantity, Text, Time, Uid, Word, or_default};
 
 /// A pod as it is read.
 #[derive(Debug, Default, Deserialize)]
@@ -106,8 +106,6 @@ struct WaitingView<'a> {
 struct TerminatedView<'a> {
     #[serde(deserialize_with = "or_default")]
     exit_code: i32,
-    #[serde(deserialize_with = "or_default")]
-    signal: i32,
     #[serde(borrow)]
     reason: Text<'a>,
     #[serde(borrow)]
@@ -151,8 +149,6 @@ pub struct ContainerEnd {
     pub kind: ContainerKind,
     /// Exit code; negative ones occur on Windows.
     pub exit_code: i32,
-    /// Signal number, where the runtime tells one (0 elsewhere; they hardly ever do).
-    pub signal: i32,
     /// `Error`, `OOMKilled`, `ContainerStatusUnknown`, …
     pub reason: Option<Word>,
     /// The termination message, as the container left it.
@@ -254,13 +250,13 @@ pub struct Pod {
     /// When its deletion was asked for.
     pub deletion_requested: Option<Time>,
     /// Completion index of an Indexed Job.
-    pub index: Option<u32>,
+    pub index: Option<Ordinal>,
     /// Counted failures of the same index before this pod (`backoffLimitPerIndex` only).
-    pub index_failures: Option<u32>,
+    pub index_failures: Option<Ordinal>,
     /// Ignored failures of the same index before this pod (`backoffLimitPerIndex` only).
-    pub index_ignored: Option<u32>,
+    pub index_ignored: Option<Ordinal>,
     /// Label `jobset.sigs.k8s.io/restart-attempt`.
-    pub restart_attempt: Option<u32>,
+    pub restart_attempt: Option<Ordinal>,
     /// GPUs and other accelerators the pod holds.
     pub accelerators: f32,
     /// Whether the status holds any (init) container status at all; pods refused by the kubelet have none.
@@ -269,8 +265,6 @@ pub struct Pod {
     pub end_is_known: bool,
     /// Whether it holds the finalizer `batch.kubernetes.io/job-tracking`: the controller has not accounted for it yet.
     pub is_tracked: bool,
-    /// When it became not ready.
-    pub not_ready: Option<Time>,
     /// Ended app containers, in the status' order.
     pub ends: Box<[ContainerEnd]>,
     /// Type and status of all conditions, in the status' order; equal lists are shared between pods.
@@ -294,6 +288,8 @@ pub struct Rare {
     pub waiting: Option<Waiting>,
     /// Containers that failed in place.
     pub restarts: Box<[Restart]>,
+    /// When it became not ready, kept where its containers do not tell when they ended.
+    pub not_ready: Option<Time>,
 }
 
 impl Pod {
@@ -346,7 +342,7 @@ impl Pod {
         }
         let last = self.all_ends().filter_map(|end| end.finished_at).max();
         let refused = self.started.filter(|_| !self.has_container_statuses);
-        last.filter(|_| self.end_is_known).or(self.not_ready).or(last).or(refused)
+        last.filter(|_| self.end_is_known).or(self.rare.as_ref().and_then(|rare| rare.not_ready)).or(last).or(refused)
     }
 
     /// Whether it is being deleted and has not ended yet.
@@ -395,10 +391,21 @@ impl<'a> PodView<'a> {
         if !may_tell {
             return None;
         }
-        let number = |text: &Text| text.parse().ok();
+        let number = |text: &str| text.parse().ok().map(Ordinal::new);
         let annotations = &self.metadata.annotations;
         let status = &self.status;
+        let end_is_known = !status.container_statuses.is_empty()
+            && status
+                .container_statuses
+                .iter()
+                .all(|status| status.state.terminated.as_ref().is_some_and(|end| end.finished_at.0.is_some()));
+        let not_ready = status
+            .conditions
+            .iter()
+            .find(|condition| &*condition.type_ == "Ready" && &*condition.status == "False")
+            .and_then(|condition| condition.last_transition_time.0);
         let rare = Rare {
+            not_ready: not_ready.filter(|_| !end_is_known && phase == Phase::Failed),
             reason: interner.intern_some(&status.reason),
             message: interner.intern_some(&status.message),
             init_ends: self.ends(&status.init_container_statuses, interner),
@@ -420,26 +427,14 @@ impl<'a> PodView<'a> {
             index: number(&annotations.completion_index),
             index_failures: number(&annotations.index_failure_count),
             index_ignored: number(&annotations.index_ignored_failure_count),
-            restart_attempt: self
-                .metadata
-                .label("jobset.sigs.k8s.io/restart-attempt")
-                .and_then(|text| text.parse().ok()),
+            restart_attempt: self.metadata.label("jobset.sigs.k8s.io/restart-attempt").and_then(number),
             accelerators: self.spec.accelerators(),
-            end_is_known: !status.container_statuses.is_empty()
-                && status
-                    .container_statuses
-                    .iter()
-                    .all(|status| status.state.terminated.as_ref().is_some_and(|end| end.finished_at.0.is_some())),
+            end_is_known,
             is_tracked: self
                 .metadata
                 .finalizers
                 .iter()
                 .any(|finalizer| &**finalizer == "batch.kubernetes.io/job-tracking"),
-            not_ready: status
-                .conditions
-                .iter()
-                .find(|condition| &*condition.type_ == "Ready" && &*condition.status == "False")
-                .and_then(|condition| condition.last_transition_time.0),
             has_container_statuses: !(status.container_statuses.is_empty()
                 && status.init_container_statuses.is_empty()),
             ends: self.ends(&status.container_statuses, interner),
@@ -487,7 +482,6 @@ impl<'a> PodView<'a> {
             container: interner.intern(container),
             kind: self.kind_of(container),
             exit_code: end.exit_code,
-            signal: end.signal,
             reason: interner.intern_some(&end.reason),
             message: interner.intern_some(&end.message),
             started_at: end.started_at.0,

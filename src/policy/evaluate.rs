@@ -90,7 +90,6 @@ mod tests {
             container: container.into(),
             kind,
             exit_code,
-            signal: 0,
             reason: None,
             message: None,
             started_at: None,
