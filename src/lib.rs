@@ -2,7 +2,7 @@
 //! safe to do next.
 //!
 //! The rooms, in the order data walks through them; none reaches back:
-//! arguments → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
+//! arguments ([`cli`]) → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
 //! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller.
 
 pub mod advice;

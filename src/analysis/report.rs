@@ -29,9 +29,11 @@ pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: 
     workloads.sort_by(|a, b| a.workload.cmp(&b.workload));
     let of_groups = groups.iter().flat_map(|group| group.notes.iter().cloned());
     let of_workloads = workloads.iter().flat_map(|workload| workload.notes.iter().cloned());
-    let mut notes: Vec<String> = of_workloads.chain(of_groups).chain(analysis.notes.iter().cloned()).collect();
+    // What is said of single workloads stands first: the default view shows few.
+    let mut notes: Vec<String> = of_workloads.chain(of_groups).collect();
     notes.sort();
     notes.dedup();
+    notes.extend(analysis.notes.iter().cloned());
     let of_class = |class: Class| {
         let failures = analysis.failures.iter().filter(move |failure| failure.class == class);
         failures.map(|failure| u64::from(failure.count)).sum()
@@ -116,6 +118,10 @@ fn workload_report(workload: &Workload, failures: &[&Failure]) -> WorkloadReport
         [job] if job.backoff_limit_per_index.is_none() => job.backoff_limit,
         _ => None,
     };
+    let first_cause = workload.first.as_ref().map(first_cause);
+    let acted_on = workload.acted_on.and_then(|(job, rule)| acted_on(job, rule));
+    let mut notes = workload.notes.clone();
+    notes.extend(first_cause.as_ref().zip(acted_on.as_ref()).and_then(|(first, acted)| other_first(first, acted)));
     WorkloadReport {
         workload: workload.reference.clone(),
         state: workload.state(),
@@ -125,10 +131,20 @@ fn workload_report(workload: &Workload, failures: &[&Failure]) -> WorkloadReport
         lost: sum(&|failure| failure.class == Class::Lost),
         gpu_seconds: (!spent.is_empty()).then(|| total(spent.iter().copied())),
         backoff_limit,
-        first_cause: workload.first.as_ref().map(first_cause),
-        acted_on: workload.acted_on.and_then(|(job, rule)| acted_on(job, rule)),
-        notes: workload.notes.clone(),
+        first_cause,
+        acted_on,
+        notes,
     }
+}
+
+/// Said where the controller acted on another pod than the one that failed first: it walks its pods in no order of time.
+fn other_first(first: &FirstCause, acted: &ActedOn) -> Option<String> {
+    let (failed, named) = (first.pod.as_ref()?, acted.pod.as_ref()?);
+    let exit = first.exit_code.map(|code| format!(", exit {code}")).unwrap_or_default();
+    let container = first.container.as_ref().map(|container| format!(" ({container})")).unwrap_or_default();
+    (failed != named).then(|| {
+        format!("job/{}: the controller acted on pod {named}, but {failed} failed first{exit}{container}", acted.job)
+    })
 }
 
 fn first_cause(failure: &Failure) -> FirstCause {

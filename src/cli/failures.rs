@@ -151,7 +151,10 @@ impl FailuresArgs {
             ensure_targets_exist(&snapshot, &request.scope.targets)?;
         }
         let now = match request.from {
-            From::Files(_) => snapshot.newest,
+            From::Files(_) => {
+                tell_future(snapshot.newest, clock()?);
+                snapshot.newest
+            }
             From::Cluster(_) => Some(clock()?),
         };
         let options = options(&request, now);
@@ -272,6 +275,16 @@ fn ensure_targets_exist(snapshot: &Snapshot, targets: &[Target]) -> anyhow::Resu
         }
     }
     Ok(())
+}
+
+/// One odd time in the future makes all else old, and `--since` hides it.
+fn tell_future(newest: Option<Time>, clock: Time) {
+    const TOLERATED: i64 = 24 * 3600;
+    if let Some(newest) = newest.filter(|newest| *newest > clock.plus_seconds(TOLERATED)) {
+        talk(&format!(
+            "warning: the newest time in the data, {newest}, is in the future of this machine's clock; ages and --since count from it"
+        ));
+    }
 }
 
 fn clock() -> anyhow::Result<Time> {

@@ -65,3 +65,11 @@ fn other_kinds_are_ignored_without_a_word() {
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["ignored"], serde_json::json!({"Widget": 1}), "counted");
 }
+
+#[test]
+fn a_time_in_the_future_is_warned_of() {
+    let job = r#"{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"n","uid":"j","creationTimestamp":"2999-01-01T00:00:00Z"}}"#;
+    let ran = run(&["failures", "-f", "-"]).stdin(job).done();
+    assert_eq!(ran.code, 0);
+    assert!(ran.stderr.starts_with("warning: the newest time in the data, 2999-01-01T00:00:00Z"), "{}", ran.stderr);
+}

@@ -447,3 +447,19 @@ fn a_node_that_has_gone_silent_is_not_ready() {
     let story = story_of_objects(&objects, &View::default());
     assert_eq!(story.group("noPolicy")["nodes"], json!([{"name": "node-1", "failures": 1, "ready": false}]));
 }
+
+#[test]
+fn where_the_controller_acted_on_another_pod_than_the_first_both_are_named() {
+    let rules = json!([{"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": [0]}}]);
+    let message = "Container main for pod ns/later failed with exit code 42 matching FailJob rule at index 0";
+    let conditions = json!([{"type": "FailureTarget", "status": "True", "reason": "PodFailurePolicy", "message": message, "lastTransitionTime": "2026-11-30T09:01:02Z"}]);
+    let failed =
+        job("j", json!({"podFailurePolicy": {"rules": rules}}), json!({"failed": 2, "conditions": conditions}));
+    let mut first = failed_pod("first", "j", 7);
+    first["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"] = "2026-11-30T09:00:40Z".into();
+    let story = story_of_objects(&json!([failed, first, failed_pod("later", "j", 42)]), &View::default());
+    assert_eq!(story.workload()["firstCause"]["pod"], "first");
+    assert_eq!(story.workload()["actedOn"]["pod"], "later");
+    let note = story.report["notes"][0].as_str().unwrap();
+    assert_eq!(note, "job/j: the controller acted on pod later, but first failed first, exit 7 (main)");
+}
