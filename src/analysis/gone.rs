@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::facts::{JobFacts, pod_in};
 use super::failure::RuleHit;
-use super::job::{JobFacts, pod_in};
 use super::words::list_names;
 use super::{Failure, Told, TornDownBy};
 use crate::model::Time;

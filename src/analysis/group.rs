@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::cause::{Signature, signal_name};
-use super::report::{failure_line, total};
-use super::words::telling_line;
+use super::line::failure_line;
+use super::words::{telling_line, total};
 use super::{Analysis, Failure};
 use crate::model::{Job, Time, Word};
 use crate::policy::{NameSource, compress_indexes, label, requirement};

@@ -1,36 +1,10 @@
-use std::collections::BTreeMap;
-
+use super::facts::JobFacts;
 use super::failure::RuleHit;
 use super::teardown::torn_down_by;
 use super::{Failure, TornDownBy};
-use crate::model::{ContainerEnd, ContainerKind, Event, Job, Phase, Pod, PodCondition, Time};
-use crate::policy::{Decision, Endings, MatchedBy, RecordedRule, evaluate, parse_message, recorded_rule};
+use crate::model::{ContainerEnd, ContainerKind, Job, Phase, Pod, PodCondition, Time};
+use crate::policy::{Endings, MatchedBy, RecordedRule, evaluate};
 use crate::report::Class;
-
-/// What was read, as far as a judgement depends on it: what was not read is not gone.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Evidence {
-    /// All pods were read.
-    pub(super) pods: bool,
-    /// All Events were read.
-    pub(super) events: bool,
-}
-
-/// A Job with all that is known around it.
-pub(super) struct JobFacts<'s> {
-    pub(super) job: &'s Job,
-    /// Index of its workload.
-    pub(super) workload: usize,
-    pub(super) pods: Vec<&'s Pod>,
-    pub(super) events: Vec<&'s Event>,
-    pub(super) evidence: Evidence,
-    /// Pods the controller deleted, by the Job's `SuccessfulDelete` Events.
-    pub(super) deleted: BTreeMap<&'s str, Time>,
-    /// What the message of its condition says.
-    pub(super) decision: Option<Decision<'s>>,
-    /// The rule that reason and message name.
-    pub(super) recorded: Option<RecordedRule>,
-}
 
 /// What a Job's failures are, and what is to be said of it.
 pub(super) struct JobFindings<'s> {
@@ -40,41 +14,6 @@ pub(super) struct JobFindings<'s> {
 }
 
 impl<'s> JobFacts<'s> {
-    pub(super) fn new(
-        job: &'s Job,
-        workload: usize,
-        pods: Vec<&'s Pod>,
-        events: Vec<&'s Event>,
-        evidence: Evidence,
-    ) -> Self {
-        let deletions = events.iter().filter(|event| &*event.reason == "SuccessfulDelete");
-        let deleted = deletions
-            .filter_map(|event| Some((pod_in(&event.message, "Deleted pod: ")?, event.last.or(event.first)?)))
-            .collect();
-        let failing = job.failing();
-        let decision = failing.and_then(|condition| parse_message(&condition.message));
-        let recorded = failing
-            .zip(job.policy.as_deref())
-            .and_then(|(condition, policy)| recorded_rule(policy, &condition.reason, &condition.message));
-        Self { job, workload, pods, events, evidence, deleted, decision, recorded }
-    }
-
-    /// The pod the controller's message names.
-    pub(super) fn named_pod(&self) -> Option<&'s str> {
-        self.decision.as_ref().map(|decision| decision.pod)
-    }
-
-    /// When the controller deleted a pod, by its Events.
-    pub(super) fn deleted_at(&self, pod: &str) -> Option<Time> {
-        self.deleted.get(pod).copied()
-    }
-
-    /// Whether the controller waits for a deleted pod's end before it counts it (`onlyReplaceFailedPods`; a policy sets
-    /// and demands `podReplacementPolicy: Failed`).
-    pub(super) fn waits_for_the_end(&self) -> bool {
-        self.job.replaces_only_failed || self.job.policy.is_some()
-    }
-
     /// The Job's failures: its pods', then those without a pod.
     pub(super) fn judge(self, now: Option<Time>, pending_after: i64) -> JobFindings<'s> {
         let mut notes = Vec::new();
@@ -255,10 +194,4 @@ fn ended_after(pod: &Pod, moment: Time) -> bool {
 /// Whether no rule could ever match: the kubelet refused the pod and left nothing but a reason (jobset#1091).
 fn is_unmatchable(pod: &Pod) -> bool {
     !pod.has_container_statuses && pod.told_conditions().is_empty()
-}
-
-/// The pod's name in an Event's message. Aggregated Events begin with `(combined from similar events): `.
-pub(super) fn pod_in<'a>(message: &'a str, before: &str) -> Option<&'a str> {
-    let rest = &message[message.find(before)? + before.len()..];
-    rest.split_whitespace().next()
 }

@@ -1,10 +1,12 @@
 //! Snapshot → failures → groups → report. Pure: no I/O, no clock (the time of the data is passed in).
 
 mod cause;
+mod facts;
 mod failure;
 mod gone;
 mod group;
 mod job;
+mod line;
 mod orphan;
 mod owner;
 mod report;
@@ -15,7 +17,8 @@ mod workload;
 
 pub use failure::{Failure, RuleHit, Told};
 pub use group::{Members, exemplar};
-pub use report::{Reported, failure_line, report};
+pub use line::failure_line;
+pub use report::{Reported, report};
 pub use sidecar::SidecarHit;
 pub use teardown::TornDownBy;
 pub use words::telling_line;

@@ -1,12 +1,9 @@
 use super::cause::first_failed_end;
 use super::group::{Members, group};
+use super::words::total;
 use super::{Analysis, Failure, Options, Workload};
-use crate::model::Ordinal;
-use crate::policy::{label, parse_message};
-use crate::report::{
-    API_VERSION, ActedOn, Class, FailureLine, FailureReport, FailureRule, FirstCause, ReportScope, Summary,
-    WorkloadReport,
-};
+use crate::policy::parse_message;
+use crate::report::{API_VERSION, ActedOn, Class, FailureReport, FirstCause, ReportScope, Summary, WorkloadReport};
 use crate::request::GroupBy;
 
 /// A report without its suggestions, and what its groups are made of, from which they follow.
@@ -61,43 +58,6 @@ pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: 
         notes,
     };
     Reported { report, members, by_rule }
-}
-
-/// One failure as `-o jsonl` prints it.
-pub fn failure_line(analysis: &Analysis, failure: &Failure) -> FailureLine {
-    let text = |text: Option<&str>| text.map(str::to_owned);
-    let rule = failure.rule.zip(failure.job).and_then(|(hit, job)| {
-        let rule = job.policy.as_ref()?.rules.get(hit.index)?;
-        let label = label(rule, hit.index, analysis.rule_names_of(job)).label.into_owned();
-        Some(FailureRule { index: hit.index, label, action: hit.action.to_string() })
-    });
-    let of_owner = || Some(&*failure.pod?.owner.as_ref()?.name);
-    FailureLine {
-        api_version: API_VERSION,
-        kind: "Failure",
-        cluster: analysis.snapshot.cluster.clone(),
-        namespace: failure.namespace().to_owned(),
-        workload: analysis.workloads[failure.workload].reference.to_string(),
-        job: text(failure.job.map(|job| &*job.name).or_else(of_owner)),
-        pod: text(failure.pod_name()),
-        uid: failure.pod.and_then(|pod| pod.uid.as_ref()).map(ToString::to_string),
-        index: failure.pod.and_then(|pod| pod.index).map(Ordinal::get),
-        attempt: failure.attempt(),
-        class: failure.class,
-        rule,
-        container: text(failure.container()),
-        exit_code: failure.exit_code(),
-        reason: text(failure.reason()),
-        message: text(failure.message()),
-        node: text(failure.pod.and_then(|pod| pod.node.as_deref())),
-        started_at: failure.started_at(),
-        finished_at: failure.finished_at(),
-        counted: failure.counted,
-        count: failure.count,
-        gpu_seconds: failure.gpu_seconds(),
-        sidecar: failure.rule.is_some_and(|rule| rule.sidecar),
-        torn_down_by: text(failure.torn_down.map(super::TornDownBy::name)),
-    }
 }
 
 fn workloads(analysis: &Analysis) -> Vec<WorkloadReport> {
@@ -173,9 +133,4 @@ fn acted_on(job: &crate::model::Job, rule_index: Option<usize>) -> Option<ActedO
         rule_index,
         at: condition.at,
     })
-}
-
-/// The sum from zero: that of no floats is minus zero.
-pub(super) fn total(seconds: impl Iterator<Item = f64>) -> f64 {
-    seconds.fold(0.0, |sum, seconds| sum + seconds)
 }

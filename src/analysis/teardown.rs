@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::job::JobFacts;
+use super::facts::JobFacts;
 use crate::model::{Pod, Time};
 
 /// What tore a pod down that did not fail by itself.

@@ -1,4 +1,4 @@
-//! Short words for a person, shared by all that is told.
+//! Short words and sums, shared by all that is told.
 
 /// The first `most` of some names, and how many more there are: `a, b and 3 more`.
 pub(super) fn list_names(names: &[&str], most: usize) -> String {
@@ -27,6 +27,11 @@ pub fn telling_line(message: &str) -> Option<&str> {
         return lines().rev().find(speaks).or(Some(last));
     }
     lines().find(speaks).or(Some(first))
+}
+
+/// The sum from zero: that of no floats is minus zero.
+pub(super) fn total(seconds: impl Iterator<Item = f64>) -> f64 {
+    seconds.fold(0.0, |sum, seconds| sum + seconds)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Failure;
 use super::cause::first_failed_end;
-use super::job::{Evidence, JobFacts};
+use super::facts::{Evidence, JobFacts};
 use super::orphan::judge_orphan;
 use super::owner::{Owners, missing_job};
 use super::words::list_names;
