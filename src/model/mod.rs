@@ -13,6 +13,7 @@ mod node;
 mod ordinal;
 mod pod;
 mod pod_failure_policy;
+mod pod_view;
 mod quantity;
 mod text;
 mod time;
@@ -26,10 +27,9 @@ pub use job::{Job, JobCondition, JobView};
 pub use meta::{MetaView, Owner, OwnerView};
 pub use node::{Node, NodeView};
 pub use ordinal::Ordinal;
-pub use pod::{
-    ContainerEnd, ContainerKind, Memory, Phase, Pod, PodCondition, PodView, Rare, Restart, ToldCondition, Waiting,
-};
+pub use pod::{ContainerEnd, ContainerKind, Memory, Phase, Pod, PodCondition, Rare, Restart, ToldCondition, Waiting};
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
+pub use pod_view::PodView;
 pub use quantity::Quantity;
 pub use text::{Text, or_default};
 pub use time::Time;

@@ -1,0 +1,396 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::condition::ConditionView;
+use super::time::MaybeTime;
+use super::{
+    ContainerEnd, ContainerKind, Interner, Memory, MetaView, Ordinal, Phase, Pod, PodCondition, Quantity, Rare,
+    Restart, Text, Time, ToldCondition, Waiting, or_default,
+};
+
+/// A pod as it is read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct PodView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    spec: SpecView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    status: StatusView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SpecView<'a> {
+    #[serde(borrow)]
+    node_name: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    containers: Vec<ContainerView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    init_containers: Vec<ContainerView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ContainerView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    restart_policy: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    resources: ResourcesView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ResourcesView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    limits: BTreeMap<Text<'a>, Quantity>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    requests: BTreeMap<Text<'a>, Quantity>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct StatusView<'a> {
+    #[serde(borrow)]
+    phase: Text<'a>,
+    #[serde(borrow)]
+    reason: Text<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+    start_time: MaybeTime,
+    #[serde(borrow, deserialize_with = "or_default")]
+    conditions: Vec<ConditionView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    container_statuses: Vec<ContainerStatusView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    init_container_statuses: Vec<ContainerStatusView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ContainerStatusView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    image: Text<'a>,
+    #[serde(deserialize_with = "or_default")]
+    restart_count: u32,
+    #[serde(borrow, deserialize_with = "or_default")]
+    state: StateView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    last_state: StateView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StateView<'a> {
+    #[serde(borrow)]
+    waiting: Option<WaitingView<'a>>,
+    #[serde(borrow)]
+    terminated: Option<TerminatedView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct WaitingView<'a> {
+    #[serde(borrow)]
+    reason: Text<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct TerminatedView<'a> {
+    #[serde(deserialize_with = "or_default")]
+    exit_code: i32,
+    #[serde(borrow)]
+    reason: Text<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+    started_at: MaybeTime,
+    finished_at: MaybeTime,
+}
+
+/// Conditions that every pod has; they say nothing about how a pod ended.
+const ORDINARY_CONDITIONS: [&str; 5] =
+    ["PodScheduled", "PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready"];
+
+impl<'a> PodView<'a> {
+    /// The pod's metadata.
+    pub fn metadata(&self) -> &MetaView<'a> {
+        &self.metadata
+    }
+
+    /// How far the pod's life had come when it was read: of two readings the further one is the newer.
+    pub fn stage(&self) -> u8 {
+        match self.phase() {
+            Phase::Unknown => 0,
+            Phase::Pending => 1,
+            Phase::Running => 2,
+            Phase::Succeeded | Phase::Failed => 3,
+        }
+    }
+
+    /// The newest time the pod tells of, to learn as of when a dump was taken.
+    pub fn newest_time(&self) -> Option<Time> {
+        let status = &self.status;
+        let statuses = status.container_statuses.iter().chain(&status.init_container_statuses);
+        let ends = statuses.filter_map(|s| s.state.terminated.as_ref()).filter_map(|end| end.finished_at.0);
+        let conditions = status.conditions.iter().filter_map(|condition| condition.last_transition_time.0);
+        let own = [self.metadata.creation_timestamp.0, status.start_time.0, self.metadata.deletion_requested()];
+        ends.chain(conditions).chain(own.into_iter().flatten()).max()
+    }
+
+    /// The record to keep, or `None` where nothing about the pod speaks of a failure.
+    pub fn into_pod(self, interner: &mut Interner, selected: bool) -> Option<Pod> {
+        let phase = self.phase();
+        let deleting = self.metadata.deletion_timestamp.0.is_some();
+        let ended = matches!(phase, Phase::Succeeded | Phase::Failed);
+        let waiting = if ended || deleting { None } else { self.waiting(interner) };
+        let restarts = if ended { Box::default() } else { self.restarts(interner) };
+        let may_tell = phase == Phase::Failed
+            || (deleting && phase != Phase::Succeeded)
+            || waiting.is_some()
+            || !restarts.is_empty();
+        if !may_tell {
+            return None;
+        }
+        let number = |text: &str| text.parse().ok().map(Ordinal::new);
+        let annotations = &self.metadata.annotations;
+        let status = &self.status;
+        let end_is_known = !status.container_statuses.is_empty()
+            && status
+                .container_statuses
+                .iter()
+                .all(|status| status.state.terminated.as_ref().is_some_and(|end| end.finished_at.0.is_some()));
+        let not_ready = status
+            .conditions
+            .iter()
+            .find(|condition| &*condition.type_ == "Ready" && &*condition.status == "False")
+            .and_then(|condition| condition.last_transition_time.0);
+        let rare = Rare {
+            not_ready: not_ready.filter(|_| !end_is_known && phase == Phase::Failed),
+            reason: interner.intern_some(&status.reason),
+            message: interner.intern_some(&status.message),
+            init_ends: self.ends(&status.init_container_statuses, interner),
+            told: self.told_conditions(interner),
+            waiting,
+            restarts,
+        };
+        Some(Pod {
+            uid: self.metadata.uid(),
+            namespace: interner.intern(&self.metadata.namespace),
+            name: (*self.metadata.name).into(),
+            owner: self.metadata.controller(interner).map(|owner| interner.intern_owner(owner)),
+            selected,
+            node: interner.intern_some(&self.spec.node_name),
+            phase,
+            created: self.metadata.creation_timestamp.0,
+            started: status.start_time.0,
+            deletion_requested: self.metadata.deletion_requested(),
+            index: number(&annotations.completion_index),
+            index_failures: number(&annotations.index_failure_count),
+            index_ignored: number(&annotations.index_ignored_failure_count),
+            restart_attempt: self.metadata.label("jobset.sigs.k8s.io/restart-attempt").and_then(number),
+            accelerators: self.spec.accelerators(),
+            end_is_known,
+            is_tracked: self
+                .metadata
+                .finalizers
+                .iter()
+                .any(|finalizer| &**finalizer == "batch.kubernetes.io/job-tracking"),
+            has_container_statuses: !(status.container_statuses.is_empty()
+                && status.init_container_statuses.is_empty()),
+            ends: self.ends(&status.container_statuses, interner),
+            conditions: self.conditions(interner),
+            rare: (rare != Rare::default()).then(|| Box::new(rare)),
+        })
+    }
+
+    fn phase(&self) -> Phase {
+        match &*self.status.phase {
+            "Pending" => Phase::Pending,
+            "Running" => Phase::Running,
+            "Succeeded" => Phase::Succeeded,
+            "Failed" => Phase::Failed,
+            _ => Phase::Unknown,
+        }
+    }
+
+    fn kind_of(&self, container: &str) -> ContainerKind {
+        match self.spec.init_containers.iter().find(|init| &*init.name == container) {
+            Some(init) if &*init.restart_policy == "Always" => ContainerKind::Sidecar,
+            Some(_) => ContainerKind::Init,
+            None => ContainerKind::App,
+        }
+    }
+
+    /// Path of a container's status.
+    fn status_path(&self, container: &str) -> String {
+        let list =
+            if self.kind_of(container) == ContainerKind::App { "containerStatuses" } else { "initContainerStatuses" };
+        format!("status.{list}[name={container}]")
+    }
+
+    fn ends(&self, statuses: &[ContainerStatusView], interner: &mut Interner) -> Box<[ContainerEnd]> {
+        statuses
+            .iter()
+            .filter_map(|status| Some((status, status.state.terminated.as_ref()?)))
+            .map(|(status, end)| self.end(&status.name, end, interner))
+            .collect()
+    }
+
+    fn end(&self, container: &str, end: &TerminatedView, interner: &mut Interner) -> ContainerEnd {
+        let memory = (&*end.reason == "OOMKilled").then(|| Box::new(self.spec.memory_of(container)));
+        ContainerEnd {
+            container: interner.intern(container),
+            kind: self.kind_of(container),
+            exit_code: end.exit_code,
+            reason: interner.intern_some(&end.reason),
+            message: interner.intern_some(&end.message),
+            started_at: end.started_at.0,
+            finished_at: end.finished_at.0,
+            memory,
+        }
+    }
+
+    fn conditions(&self, interner: &mut Interner) -> Arc<[PodCondition]> {
+        let conditions = self.status.conditions.iter();
+        let list: Vec<_> = conditions
+            .map(|c| PodCondition { type_: interner.intern(&c.type_), status: interner.intern(&c.status) })
+            .collect();
+        interner.intern_conditions(list)
+    }
+
+    fn told_conditions(&self, interner: &mut Interner) -> Box<[ToldCondition]> {
+        let told = self.status.conditions.iter().filter(|c| !ORDINARY_CONDITIONS.contains(&&*c.type_));
+        told.map(|condition| ToldCondition {
+            type_: interner.intern(&condition.type_),
+            status: interner.intern(&condition.status),
+            reason: interner.intern_some(&condition.reason),
+            message: interner.intern_some(&condition.message),
+            at: condition.last_transition_time.0,
+        })
+        .collect()
+    }
+
+    /// The first container in an error that keeps it from starting, else the scheduler's refusal, else the first
+    /// container still being created. `CrashLoopBackOff` is a restart, not a wait.
+    fn waiting(&self, interner: &mut Interner) -> Option<Waiting> {
+        let statuses = || self.status.init_container_statuses.iter().chain(&self.status.container_statuses);
+        let creating = |reason: &str| matches!(reason, "" | "ContainerCreating" | "PodInitializing");
+        let waits = |status: &&ContainerStatusView| status.state.waiting.is_some();
+        let reason_of =
+            |status: &ContainerStatusView| status.state.waiting.as_ref().map_or("", |w| &*w.reason).to_owned();
+        let in_error = statuses().filter(waits).find(|status| {
+            let reason = reason_of(status);
+            !creating(&reason) && !matches!(&*reason, "CrashLoopBackOff" | "RestartingAllContainers")
+        });
+        let mut container = |status: &ContainerStatusView, since| {
+            let waiting = status.state.waiting.as_ref()?;
+            let reason = waiting.reason.some().unwrap_or("ContainerCreating");
+            Some(Waiting {
+                container: interner.intern_some(&status.name),
+                image: interner.intern_some(&status.image),
+                reason: interner.intern(reason),
+                message: interner.intern_some(&waiting.message),
+                since,
+                path: interner.intern(&format!("{}.state.waiting.reason", self.status_path(&status.name))),
+            })
+        };
+        let started = self.status.start_time.0.or(self.metadata.creation_timestamp.0);
+        if let Some(status) = in_error {
+            return container(status, started);
+        }
+        if self.phase() != Phase::Pending {
+            return None;
+        }
+        let unscheduled = self.status.conditions.iter().find(|c| &*c.type_ == "PodScheduled" && &*c.status == "False");
+        if let Some(condition) = unscheduled {
+            return Some(Waiting {
+                container: None,
+                image: None,
+                reason: interner.intern(condition.reason.some().unwrap_or("Unschedulable")),
+                message: interner.intern_some(&condition.message),
+                since: condition.last_transition_time.0.or(self.metadata.creation_timestamp.0),
+                path: interner.intern("status.conditions[type=PodScheduled].reason"),
+            });
+        }
+        // A pod whose init container is in CrashLoopBackOff is pending too; that one is told as a restart.
+        if statuses().any(|status| &*reason_of(status) == "CrashLoopBackOff") {
+            return None;
+        }
+        match statuses().find(waits) {
+            Some(status) => container(status, started),
+            // Neither scheduled nor refused yet, or bound and not yet seen by its kubelet.
+            None if statuses().next().is_none() => Some(Waiting {
+                container: None,
+                image: None,
+                reason: interner.intern(if self.spec.node_name.is_empty() { "Pending" } else { "ContainerCreating" }),
+                message: None,
+                since: self.metadata.creation_timestamp.0,
+                path: interner.intern("status.phase"),
+            }),
+            None => None,
+        }
+    }
+
+    fn restarts(&self, interner: &mut Interner) -> Box<[Restart]> {
+        let statuses = self.status.container_statuses.iter().chain(&self.status.init_container_statuses);
+        statuses
+            .filter_map(|status| {
+                let backing_off = status.state.waiting.as_ref().is_some_and(|w| &*w.reason == "CrashLoopBackOff");
+                let last = status.last_state.terminated.as_ref()?;
+                let failed = last.exit_code != 0 || &*last.reason == "OOMKilled";
+                (status.restart_count > 0 && (failed || backing_off)).then(|| Restart {
+                    count: status.restart_count,
+                    backing_off,
+                    last: self.end(&status.name, last, interner),
+                })
+            })
+            .collect()
+    }
+}
+
+impl SpecView<'_> {
+    /// Accelerators held by the pod: the containers' and sidecars' sum, or the largest init container's if that is more.
+    #[allow(clippy::cast_possible_truncation)] // counts of devices are small
+    fn accelerators(&self) -> f32 {
+        let (sidecars, inits): (Vec<_>, Vec<_>) =
+            self.init_containers.iter().partition(|container| &*container.restart_policy == "Always");
+        let running: f64 = self.containers.iter().chain(sidecars).map(ContainerView::accelerators).sum();
+        inits.into_iter().map(ContainerView::accelerators).fold(running, f64::max) as f32
+    }
+
+    fn memory_of(&self, container: &str) -> Memory {
+        let found = self.containers.iter().chain(&self.init_containers).find(|c| &*c.name == container);
+        let of = |list: fn(&ContainerView) -> Option<Box<str>>| found.and_then(list);
+        Memory {
+            request: of(|c| c.resources.requests.get("memory").map(|q| q.as_str().into())),
+            limit: of(|c| c.resources.limits.get("memory").map(|q| q.as_str().into())),
+        }
+    }
+}
+
+impl ContainerView<'_> {
+    fn accelerators(&self) -> f64 {
+        // For extended resources limit and request are equal, and the limit alone may be given.
+        let list = if self.resources.limits.is_empty() { &self.resources.requests } else { &self.resources.limits };
+        list.iter().filter(|(name, _)| is_accelerator(name)).filter_map(|(_, quantity)| quantity.value()).sum()
+    }
+}
+
+/// Whether an extended resource is a whole accelerator. Slices (`nvidia.com/mig-…`) are not: a seventh of a GPU must not
+/// be counted as one.
+fn is_accelerator(resource: &str) -> bool {
+    resource.ends_with("/gpu")
+        || matches!(resource, "google.com/tpu" | "habana.ai/gaudi" | "gpu.intel.com/i915" | "gpu.intel.com/xe")
+        || resource.starts_with("aws.amazon.com/neuron")
+        || resource.starts_with("huawei.com/Ascend")
+}
