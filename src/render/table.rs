@@ -19,7 +19,9 @@ const MOST_NOTES: usize = 2;
 const GAP: usize = 2;
 /// Below this width some columns give way to what happened.
 const NARROW: usize = 112;
-/// Widest the columns before it may then be.
+/// From this width on namespaces are shown where there are several.
+const ROOMY: usize = 140;
+/// Widest the columns may be on a narrow terminal.
 const NARROW_MOST: usize = 21;
 const WORKLOADS_MOST: usize = 27;
 
@@ -114,7 +116,7 @@ const DEFAULT: [Column; 6] = [
 ];
 
 const WIDE: [Column; 6] = [
-    Column { head: "NAMESPACES", most: 0, optional: false, cell: |group, _, _| namespaces(group) },
+    Column { head: "NAMESPACES", most: 16, optional: false, cell: |group, _, _| namespaces(group) },
     Column {
         head: "INDEXES",
         most: 0,
@@ -151,7 +153,13 @@ fn print_groups(
     wide: bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let extra = if wide { &WIDE[..] } else { &[] };
+    // The namespaces, where there may be several and there is room for them, and else with all the rest.
+    let roomy = look.width >= ROOMY && report.scope.namespaces.is_empty();
+    let extra = match wide {
+        true => &WIDE[..],
+        false if roomy => &WIDE[..1],
+        false => &[],
+    };
     let narrow = !wide && look.width < NARROW;
     let columns: Vec<&Column> = DEFAULT
         .iter()

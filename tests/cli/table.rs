@@ -212,3 +212,11 @@ fn many_notes_do_not_push_the_answer_off_the_screen() {
     assert!(view.lines().count() <= 40, "{view}");
     assert!(view.contains("notes more: -o wide shows all"), "{view}");
 }
+
+#[test]
+fn namespaces_are_shown_where_there_are_several_and_room_for_them() {
+    assert!(table("140", &[]).contains("NAMESPACES"));
+    assert!(table("140", &[]).lines().any(|line| line.contains("job/with-sidecar") && line.contains("  data  ")));
+    assert!(!table("120", &[]).contains("NAMESPACES"));
+    assert!(!table("140", &["-n", "data"]).contains("NAMESPACES"));
+}
