@@ -13,4 +13,5 @@ pub mod policy;
 pub mod render;
 pub mod report;
 pub mod request;
+mod shell;
 pub mod source;

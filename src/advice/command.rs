@@ -1,3 +1,5 @@
+use crate::shell::quote;
+
 /// Makes kubectl commands that run as they are printed, on the cluster that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Kubectl {
@@ -23,16 +25,6 @@ impl Kubectl {
 fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphanumeric())
         && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/' | '='))
-}
-
-/// A word as a POSIX shell takes it.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

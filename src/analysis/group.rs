@@ -17,10 +17,6 @@ use crate::request::GroupBy;
 pub struct Members {
     /// Indexes in [`Analysis::failures`].
     pub failures: Vec<usize>,
-    /// Index of the failure that stands for all.
-    pub exemplar: usize,
-    /// Indexes in [`Analysis::workloads`].
-    pub workloads: Vec<usize>,
 }
 
 type Grouped = (Group, Members);
@@ -117,8 +113,7 @@ fn rule_key<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Option<(Cow<'a,
 
 fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy) -> Grouped {
     let failures: Vec<&Failure> = members.iter().map(|index| &analysis.failures[*index]).collect();
-    let exemplar = exemplar(&failures);
-    let shown = failures[exemplar];
+    let shown = failures[exemplar(&failures)];
     let mut notes = Vec::new();
     let rule = common_rule(analysis, &failures, &mut notes);
     let same_class = failures.iter().all(|failure| failure.class == shown.class);
@@ -155,8 +150,7 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy)
         notes,
         stands_beside: false,
     };
-    let exemplar = members[exemplar];
-    (group, Members { failures: members, exemplar, workloads })
+    (group, Members { failures: members })
 }
 
 /// Index of the failure that stands for all: of the most frequent signature, with a pod to look at, the latest.

@@ -188,6 +188,13 @@ impl<'s, 'o> Analyst<'s, 'o> {
 
     /// What a reader of the failures must know that no failure tells.
     fn note_what_is_beyond(&mut self) {
+        self.note_what_was_not_read();
+        self.note_other_managers();
+        self.note_restarts();
+        self.note_other_pods();
+    }
+
+    fn note_what_was_not_read(&mut self) {
         for (resource, lost) in [
             (Resource::Pods, "failures whose pods may still be there count as lost"),
             (Resource::Events, "pods torn down with their Job cannot be told from lost ones"),
@@ -197,6 +204,9 @@ impl<'s, 'o> Analyst<'s, 'o> {
                 self.notes.push(format!("{} are not in the data, or not whole: {lost}", resource.name()));
             }
         }
+    }
+
+    fn note_other_managers(&mut self) {
         let managed = self.snapshot.jobs.iter().filter(|job| job.managed_by.is_some());
         let mut by_manager: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for job in managed {
@@ -208,6 +218,9 @@ impl<'s, 'o> Analyst<'s, 'o> {
                 "managed by {manager}: job/{jobs}; their status is shown as read, their policy is not recomputed"
             ));
         }
+    }
+
+    fn note_restarts(&mut self) {
         let restarted = self.snapshot.wrappers.iter().filter(|wrapper| {
             let named = |target: &Target| target.kind == TargetKind::JobSet && *target.name == *wrapper.name;
             wrapper.restarts > 0 && (self.options.targets.is_empty() || self.options.targets.iter().any(named))
@@ -218,6 +231,9 @@ impl<'s, 'o> Analyst<'s, 'o> {
             self.notes
                 .push(format!("restarts: {}; the Jobs and pods of the attempts before are gone", list_names(&sets, 3)));
         }
+    }
+
+    fn note_other_pods(&mut self) {
         let others = self.snapshot.pods.iter().filter(|pod| {
             let of_job = pod.owner.as_ref().is_some_and(|owner| owner.is("batch", "Job"));
             pod.phase == Phase::Failed && pod.selected && !of_job
@@ -255,10 +271,10 @@ impl<'s, 'o> Analyst<'s, 'o> {
         let selected = labels(&job.labels) || wrapper.is_some_and(|wrapper| labels(&wrapper.labels));
         let named = |target: &Target| match target.kind {
             TargetKind::Job => *target.name == *job.name,
-            TargetKind::CronJob | TargetKind::JobSet => job.owner.as_ref().is_some_and(|owner| {
-                let kind = if target.kind == TargetKind::JobSet { "JobSet" } else { "CronJob" };
-                *owner.kind == *kind && *owner.name == *target.name
-            }),
+            kind @ (TargetKind::CronJob | TargetKind::JobSet) => {
+                let owner = job.owner.as_ref();
+                owner.is_some_and(|owner| *owner.kind == *kind.kind() && *owner.name == *target.name)
+            }
         };
         selected && (self.options.targets.is_empty() || self.options.targets.iter().any(named))
     }

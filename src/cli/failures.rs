@@ -11,7 +11,7 @@ use crate::advice::{Kubectl, advise};
 use crate::analysis::{Options, analyse, failure_line, report};
 use crate::model::Time;
 use crate::render::{self, Format, Look};
-use crate::report::{Class, FailureReport, ReportScope, SourceState};
+use crate::report::{Class, ReportScope, Source, SourceState};
 use crate::request::{From, GroupBy, Request, Scope, Selector, Target, TargetKind, View};
 use crate::source::{Filter, Resource, Snapshot, cluster, file, nearest};
 
@@ -58,7 +58,7 @@ pub(super) struct FailuresArgs {
 
     /// What failures are grouped by
     #[arg(long, value_enum, default_value_t)]
-    group_by: GroupByArg,
+    group_by: GroupBy,
 
     /// Only failures that ended within this time (30m, 12h, 2d), or are still going on
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
@@ -114,23 +114,6 @@ enum Output {
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum GroupByArg {
-    /// Pod-failure-policy rule, else cause
-    #[default]
-    Rule,
-    /// Container, exit code and reason
-    Cause,
-    /// Node
-    Node,
-    /// Workload
-    Workload,
-    /// Namespace
-    Namespace,
-    /// Reason
-    Reason,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Color {
     /// On a terminal, unless `NO_COLOR` is set
     #[default]
@@ -160,8 +143,8 @@ impl FailuresArgs {
         let options = options(&request, now);
         let analysis = analyse(&snapshot, &options);
         let mut out = BufWriter::new(io::stdout().lock());
-        let reported = report(&analysis, &options, request.view.group_by, scope(&request, &snapshot));
-        let ended = ended(&reported.report, exit_code);
+        let found = !analysis.failures.is_empty();
+        let ended = if exit_code { ended(&snapshot.sources, found) } else { ExitCode::Success };
         let format = match output {
             Output::Jsonl => {
                 render::failures(analysis.failures.iter().map(|failure| failure_line(&analysis, failure)), &mut out)?;
@@ -174,6 +157,7 @@ impl FailuresArgs {
             Output::Yaml => Format::Yaml,
             Output::Name => Format::Name,
         };
+        let reported = report(&analysis, &options, request.view.group_by, scope(&request, &snapshot));
         let report = advise(&analysis, reported, &kubectl);
         let look = Look { width: width(), color: color.is_on(), headers };
         render::report(&report, format, look, &mut out)?;
@@ -207,14 +191,7 @@ impl FailuresArgs {
             from,
             scope: Scope { namespace, selector: self.selector, targets: self.targets, chunk_size: self.chunk_size },
             view: View {
-                group_by: match self.group_by {
-                    GroupByArg::Rule => GroupBy::Rule,
-                    GroupByArg::Cause => GroupBy::Cause,
-                    GroupByArg::Node => GroupBy::Node,
-                    GroupByArg::Workload => GroupBy::Workload,
-                    GroupByArg::Namespace => GroupBy::Namespace,
-                    GroupByArg::Reason => GroupBy::Reason,
-                },
+                group_by: self.group_by,
                 since: self.since,
                 classes: self.class,
                 all: self.all,
@@ -260,7 +237,7 @@ fn ensure_targets_exist(snapshot: &Snapshot, targets: &[Target]) -> anyhow::Resu
                     .collect()
             }
             TargetKind::CronJob | TargetKind::JobSet => {
-                let kind = if target.kind == TargetKind::JobSet { "JobSet" } else { "CronJob" };
+                let kind = target.kind.kind();
                 let own = snapshot.wrappers.iter().filter(|wrapper| wrapper.kind.name() == kind);
                 let owners = snapshot.jobs.iter().filter_map(|job| job.owner.as_ref());
                 let owners = owners.filter(|owner| *owner.kind == *kind).map(|owner| owner.name.to_string());
@@ -324,10 +301,7 @@ fn scope(request: &Request, snapshot: &Snapshot) -> ReportScope {
 }
 
 /// The exit code with `--exit-code`: an incomplete report outranks failures found, as it may hide more of them.
-fn ended(report: &FailureReport, exit_code: bool) -> ExitCode {
-    if !exit_code {
-        return ExitCode::Success;
-    }
+fn ended(sources: &[Source], found: bool) -> ExitCode {
     let is_core = |resource: &str| {
         resource == "files" || Resource::ALL.iter().any(|core| core.is_core() && core.name() == resource)
     };
@@ -337,9 +311,9 @@ fn ended(report: &FailureReport, exit_code: bool) -> ExitCode {
             SourceState::Denied | SourceState::Truncated | SourceState::Unreadable | SourceState::NotInstalled
         )
     };
-    if report.sources.iter().any(|s| is_core(&s.resource) && (has_gap(s.state) || s.skipped > 0)) {
+    if sources.iter().any(|s| is_core(&s.resource) && (has_gap(s.state) || s.skipped > 0)) {
         ExitCode::Incomplete
-    } else if report.summary.failures > 0 {
+    } else if found {
         ExitCode::FailuresFound
     } else {
         ExitCode::Success

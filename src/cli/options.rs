@@ -5,7 +5,7 @@ use std::fmt;
 use clap::ValueEnum;
 
 use crate::report::Class;
-use crate::request::{Target, TargetKind};
+use crate::request::{GroupBy, Target, TargetKind};
 
 /// Wrong usage that clap cannot see: it exits with 2.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,6 +78,24 @@ impl ValueEnum for Class {
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.name()))
+    }
+}
+
+impl ValueEnum for GroupBy {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Rule, Self::Cause, Self::Node, Self::Workload, Self::Namespace, Self::Reason]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let help = match self {
+            Self::Rule => "Pod-failure-policy rule, else cause",
+            Self::Cause => "Container, exit code and reason",
+            Self::Node => "Node",
+            Self::Workload => "Workload",
+            Self::Namespace => "Namespace",
+            Self::Reason => "Reason",
+        };
+        Some(clap::builder::PossibleValue::new(self.name()).help(help))
     }
 }
 

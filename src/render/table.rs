@@ -227,8 +227,9 @@ fn state(group: &Group, report: &FailureReport) -> String {
     let mut states: Vec<WorkloadState> = group
         .workloads
         .iter()
-        .filter_map(|workload| report.workloads.iter().find(|other| other.workload == *workload))
-        .map(|workload| workload.state)
+        // The report's workloads are in order, and there may be thousands.
+        .filter_map(|workload| report.workloads.binary_search_by(|other| other.workload.cmp(workload)).ok())
+        .map(|found| report.workloads[found].state)
         .collect();
     states.sort_unstable();
     states.dedup();

@@ -90,6 +90,15 @@ impl GroupBy {
 }
 
 impl TargetKind {
+    /// The kind as Kubernetes spells it.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Job => "Job",
+            Self::CronJob => "CronJob",
+            Self::JobSet => "JobSet",
+        }
+    }
+
     /// The kind as it stands before a name: `job/x`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -189,11 +189,6 @@ impl Intake {
         self.tallies.get(&resource).copied().unwrap_or_default()
     }
 
-    /// Objects of all resources and kinds so far.
-    pub fn objects(&self) -> u64 {
-        self.tallies.values().map(|tally| tally.objects).sum::<u64>() + self.ignored.values().sum::<u64>()
-    }
-
     /// Objects of any kind so far, each reading of one counted, and whether wanted or not.
     pub fn recognised(&self) -> u64 {
         self.recognised

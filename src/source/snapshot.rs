@@ -84,9 +84,4 @@ impl Snapshot {
         });
         self.nodes.sort_unstable_by(|a, b| (&a.name, a.ready).cmp(&(&b.name, b.ready)));
     }
-
-    /// The number of objects read of a resource.
-    pub fn objects(&self, resource: Resource) -> u64 {
-        self.sources.iter().filter(|source| source.resource == resource.name()).map(|source| source.objects).sum()
-    }
 }

@@ -18,6 +18,7 @@ use account::{Account, Refusal};
 use format::Packer;
 
 use super::{Filter, Intake, Resource, Snapshot, Source, SourceState};
+use crate::shell::quote;
 
 /// Why nothing at all can be reported. Its text is what the user sees behind "error: ".
 #[derive(Debug, thiserror::Error)]
@@ -109,9 +110,7 @@ fn unpacking(packer: &Packer, path: &str) -> String {
     if path == walk::STDIN {
         return format!("… | {} | kubectl sigapps failures -f -", packer.filter);
     }
-    let plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c));
-    let path = if plain { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) };
-    format!("{} {path}", packer.command)
+    format!("{} {}", packer.command, quote(path))
 }
 
 /// Reads all objects that `filter` wants from `paths`: files, folders, and `-` for standard input.
