@@ -5,6 +5,7 @@
 //! sentences become one suggestion.
 
 mod command;
+mod job_set;
 mod judge;
 mod retry;
 
@@ -12,9 +13,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use command::Kubectl;
 
-use crate::analysis::{Analysis, Failure, Members, Reported, exemplar};
-use crate::model::{Job, Ordinal};
-use crate::report::{Evidence, FailureReport, Safety, Suggestion, SuggestionKind};
+use crate::analysis::{Analysis, Failure, Members, Options, Reported, Subject, exemplar, is_of, report};
+use crate::model::{Job, Ordinal, Time};
+use crate::report::{Evidence, FailureReport, ReportScope, Safety, Suggestion, SuggestionKind};
+use crate::request::GroupBy;
 
 /// Advice for a cause of one Job.
 #[derive(Clone, Debug)]
@@ -49,7 +51,12 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
         for failures in by_job(analysis, group) {
             let shown: Vec<&Failure> = failures.iter().map(|index| &analysis.failures[*index]).collect();
             let failure = shown[exemplar(&shown)];
-            let Some(advice) = judge::advice_for(failure, kubectl) else { continue };
+            let gone = analysis.decision_of(failure).filter(|_| failure.gone_job().is_some());
+            let advice = match gone {
+                Some((story, _)) => Some(job_set::advice_for(story, failure, kubectl)),
+                None => judge::advice_for(failure, kubectl),
+            };
+            let Some(advice) = advice else { continue };
             let key = (advice.kind, advice.why.clone());
             let fresh = || Merged { advice: empty(&advice), workloads: Vec::new(), failures: Vec::new() };
             let (_, all) = merged.entry(key).or_insert_with(|| (position, fresh()));
@@ -72,6 +79,28 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
     let suggestions = (0..).zip(suggestions);
     report.suggestions = suggestions.map(|(number, (_, merged))| suggestion(analysis, id(number), merged)).collect();
     report
+}
+
+/// Advice for one subject of an analysis: of the workload that it belongs to, what its own failures call for.
+pub fn advise_on(analysis: &Analysis, subject: Subject, now: Option<Time>, kubectl: &Kubectl) -> Vec<Suggestion> {
+    let options = Options { now, ..Options::default() };
+    let reported = report(analysis, &options, GroupBy::Rule, ReportScope::default());
+    let of_subject = |members: &Members| {
+        members.failures.iter().any(|failure| is_of(analysis, subject, &analysis.failures[*failure]))
+    };
+    let own: Vec<bool> = reported.members.iter().map(of_subject).collect();
+    let FailureReport { groups, mut suggestions, .. } = advise(analysis, reported, kubectl);
+    let wanted: BTreeSet<String> =
+        groups.into_iter().zip(own).filter(|(_, own)| *own).flat_map(|(group, _)| group.suggestions).collect();
+    // To read the explanation that is being read is no advice.
+    let itself = kubectl.command(&["sigapps", "explain", &subject.target().to_string(), "-n", subject.namespace()]);
+    for suggestion in &mut suggestions {
+        suggestion.commands.retain(|command| Some(command) != itself.as_ref());
+    }
+    suggestions.retain(|suggestion| {
+        wanted.contains(&suggestion.id) && (!suggestion.commands.is_empty() || suggestion.kind == SuggestionKind::Wait)
+    });
+    suggestions
 }
 
 fn id(number: u32) -> String {

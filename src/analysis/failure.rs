@@ -1,6 +1,10 @@
 use super::TornDownBy;
 use super::cause::blamed_end;
-use crate::model::{Action, ContainerEnd, Job, Ordinal, Pod, PodCondition, Restart, Time, Waiting, Word};
+use std::sync::Arc;
+
+use crate::model::{
+    Action, ContainerEnd, Job, Ordinal, Pod, PodCondition, PodFailurePolicy, Restart, Time, Waiting, Word,
+};
 use crate::report::Class;
 
 /// One ended attempt: of a pod, of a container in place, or of a Job without a pod of its own.
@@ -29,7 +33,7 @@ pub struct Failure<'s> {
     /// 1, but for `lost`.
     pub count: u32,
     /// What Events and conditions tell, where no pod does.
-    pub told: Option<Box<Told>>,
+    pub told: Option<Box<Told<'s>>>,
 }
 
 /// The rule a failure matched.
@@ -54,7 +58,7 @@ impl RuleHit<'_> {
 
 /// What is known of a failure whose pod is gone, or that had none.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct Told<'s> {
     /// The pod's name.
     pub pod: Option<Word>,
     /// The container and its exit code.
@@ -67,6 +71,27 @@ pub struct Told {
     pub at: Option<Time>,
     /// In words, what is known of the pods that are gone.
     pub gone: Option<String>,
+    /// The Job it was of, where that is gone, too.
+    pub of: Option<GoneJob<'s>>,
+}
+
+/// A Job of a `JobSet`'s attempt that is over: deleted with its pods.
+#[derive(Clone, Copy, Debug)]
+pub struct GoneJob<'s> {
+    /// The namespace.
+    pub namespace: &'s str,
+    /// The Job's name, where the decision that ended the attempt names it.
+    pub job: Option<&'s str>,
+    /// Its `podFailurePolicy`, which is that of its template.
+    pub policy: Option<&'s Arc<PodFailurePolicy>>,
+    /// Names of that policy's rules by annotation.
+    pub rule_names: Option<&'s str>,
+    /// The node of the pod that failed.
+    pub node: Option<&'s str>,
+    /// The attempt, where one alone is meant.
+    pub attempt: Option<u32>,
+    /// Indexes of the story and of the attempt in it.
+    pub place: (usize, usize),
 }
 
 impl<'s> Failure<'s> {
@@ -76,8 +101,13 @@ impl<'s> Failure<'s> {
     }
 
     /// A failure without a pod.
-    pub(super) fn told(class: Class, workload: usize, job: &'s Job, told: Told) -> Self {
+    pub(super) fn told(class: Class, workload: usize, job: &'s Job, told: Told<'s>) -> Self {
         Self { told: Some(Box::new(told)), ..Self::new(class, workload, Some(job)) }
+    }
+
+    /// A failure of a Job that is gone.
+    pub(super) fn gone(class: Class, workload: usize, told: Told<'s>) -> Self {
+        Self { told: Some(Box::new(told)), ..Self::new(class, workload, None) }
     }
 
     fn new(class: Class, workload: usize, job: Option<&'s Job>) -> Self {
@@ -99,7 +129,30 @@ impl<'s> Failure<'s> {
 
     /// The namespace.
     pub fn namespace(&self) -> &'s str {
-        self.job.map(|job| &*job.namespace).or(self.pod.map(|pod| &*pod.namespace)).unwrap_or_default()
+        let of_pod = || self.pod.map(|pod| &*pod.namespace);
+        let of_gone = || Some(self.gone_job()?.namespace);
+        self.job.map(|job| &*job.namespace).or_else(of_pod).or_else(of_gone).unwrap_or_default()
+    }
+
+    /// The Job it was of, where that is gone.
+    pub fn gone_job(&self) -> Option<&GoneJob<'s>> {
+        self.told.as_ref()?.of.as_ref()
+    }
+
+    /// The name of the Job: in the data, told of, or by the pod's owner.
+    pub fn job_name(&self) -> Option<&str> {
+        let of_owner = || Some(&*self.pod?.owner.as_ref()?.name);
+        self.job.map(|job| &*job.name).or_else(|| self.gone_job()?.job).or_else(of_owner)
+    }
+
+    /// The node the pod is, or was, on.
+    pub fn node(&self) -> Option<&str> {
+        self.pod.and_then(|pod| pod.node.as_deref()).or_else(|| self.gone_job()?.node)
+    }
+
+    /// The policy of its Job.
+    pub fn policy(&self) -> Option<&'s Arc<PodFailurePolicy>> {
+        self.job.and_then(|job| job.policy.as_ref()).or_else(|| self.gone_job()?.policy)
     }
 
     /// The pod's name, in the data or told of.
@@ -154,7 +207,7 @@ impl<'s> Failure<'s> {
 
     /// The restart attempt of a `JobSet`, or the number of earlier failures of the same index.
     pub fn attempt(&self) -> Option<u32> {
-        let pod = self.pod?;
+        let Some(pod) = self.pod else { return self.gone_job()?.attempt };
         let before = || {
             let ignored = pod.index_ignored.map_or(0, Ordinal::get);
             Some(pod.index_failures?.get().saturating_add(ignored))

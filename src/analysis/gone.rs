@@ -90,6 +90,7 @@ impl<'s> JobFacts<'s> {
             message: condition.map(|condition| condition.message.clone()),
             at: condition.and_then(|condition| condition.at).or(job.deletion_requested),
             gone: Some(self.what_is_known_of_the_gone(missing, named.map(|decision| decision.pod))),
+            of: None,
         };
         Failure {
             rule,

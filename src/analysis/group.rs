@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::cause::{Signature, signal_name};
+use super::job_set::{Attempt, JobSetStory, job_set_rule, rule_label};
 use super::line::failure_line;
 use super::words::{telling_line, total};
 use super::{Analysis, Failure};
-use crate::model::{Job, Time, Word};
-use crate::policy::{NameSource, compress_indexes, label, requirement};
-use crate::report::{Cause, Class, Group, GroupNode, GroupRule};
+use crate::model::{Job, JobSetAction, Time};
+use crate::policy::{NameSource, compress_indexes, requirement};
+use crate::report::{AttemptOutcome, Cause, Class, Group, GroupNode, GroupRule};
 use crate::request::GroupBy;
 
 /// The failures that a group is made of.
@@ -25,6 +26,8 @@ type Grouped = (Group, Members);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Key<'a> {
     class: Option<Class>,
+    /// Of a `JobSet`: rule and action of its failure policy, and the Job's reason.
+    led_to: Option<(&'a str, &'a str, &'a str)>,
     rule: Option<(Cow<'a, str>, &'a str)>,
     signature: Signature<'a>,
     text: Option<Cow<'a, str>>,
@@ -41,7 +44,11 @@ impl Key<'_> {
         let text = self.text.as_deref();
         let parts =
             [by, class, label, action, container.unwrap_or(""), &exit_code, reason.unwrap_or(""), text.unwrap_or("")];
-        parts.join("\u{1f}")
+        let mut spelled = parts.join("\u{1f}");
+        if let Some((label, action, reason)) = self.led_to {
+            let _ = write!(spelled, "\u{1f}{label}\u{1f}{action}\u{1f}{reason}");
+        }
+        spelled
     }
 }
 
@@ -71,7 +78,7 @@ pub(super) fn group(analysis: &Analysis, group_by: GroupBy) -> Vec<Grouped> {
 }
 
 fn key<'a>(analysis: &'a Analysis, failure: &'a Failure, group_by: GroupBy) -> Key<'a> {
-    let none = Key { class: None, rule: None, signature: Signature::default(), text: None };
+    let none = Key { class: None, led_to: None, rule: None, signature: Signature::default(), text: None };
     let workload = &analysis.workloads[failure.workload].reference;
     match group_by {
         GroupBy::Rule => key_by_rule(analysis, failure),
@@ -80,14 +87,15 @@ fn key<'a>(analysis: &'a Analysis, failure: &'a Failure, group_by: GroupBy) -> K
         GroupBy::Namespace => Key { text: Some(failure.namespace().into()), ..none },
         GroupBy::Workload => Key { text: Some(format!("{}/{workload}", workload.namespace).into()), ..none },
         GroupBy::Node => {
-            let node = failure.pod.and_then(|pod| pod.node.as_deref());
+            let node = failure.node();
             Key { text: Some(node.unwrap_or("(no node)").into()), ..none }
         }
     }
 }
 
 fn key_by_rule<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Key<'a> {
-    let mut key = Key { class: Some(failure.class), rule: None, signature: Signature::default(), text: None };
+    let led_to = analysis.decision_of(failure).map(|(story, attempt)| led_to(story, attempt));
+    let mut key = Key { class: Some(failure.class), led_to, rule: None, signature: Signature::default(), text: None };
     match failure.class {
         Class::Rule => key.rule = rule_key(analysis, failure),
         Class::NoRule | Class::NoPolicy | Class::Unknown | Class::Restarting => key.signature = failure.signature(),
@@ -105,10 +113,17 @@ fn key_by_rule<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Key<'a> {
     key
 }
 
+/// The rule of a `JobSet`'s failure policy that a failure led to, its action, and the Job's reason.
+fn led_to<'a>(story: &'a JobSetStory, attempt: &'a Attempt) -> (&'a str, &'a str, &'a str) {
+    let Some(decision) = &attempt.decision else { return ("(unknown)", "", "") };
+    let failed = Some(decision.recorded_reason).filter(|_| attempt.outcome == AttemptOutcome::Failed);
+    let action = failed.or(decision.action.as_ref().map(JobSetAction::name)).unwrap_or_default();
+    (rule_label(story.job_set, decision), action, decision.failure.map_or("", |(reason, _)| reason))
+}
+
 fn rule_key<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Option<(Cow<'a, str>, &'a str)> {
-    let (job, hit) = (failure.job?, failure.rule?);
-    let rule = job.policy.as_ref()?.rules.get(hit.index)?;
-    Some((label(rule, hit.index, analysis.rule_names_of(job)).label, hit.action.name()))
+    let hit = failure.rule?;
+    Some((analysis.label_of(failure, hit.index)?.label, hit.action.name()))
 }
 
 fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy) -> Grouped {
@@ -129,12 +144,14 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy)
     if shown.class == Class::Unknown && shown.job.is_none() {
         notes.push("their Jobs are not in the data: which rules hold for them is not known".to_owned());
     }
+    let decision = analysis.decision_of(shown).filter(|_| group_by == GroupBy::Rule);
     let key_text = key.text.as_deref().map(str::to_owned);
     let group = Group {
         id: format!("{:016x}", stable_hash(&key.spelled(group_by))),
         class: same_class.then_some(shown.class),
         key: key_text.or_else(|| (rule.is_none() || group_by == GroupBy::Cause).then(|| cause_words(shown))),
         rule,
+        job_set_rule: decision.map(|(story, attempt)| job_set_rule(story, attempt)),
         cause: Some(cause(&failures, shown)),
         counted: counted.map(|failure| u64::from(failure.count)).sum(),
         failures: count,
@@ -181,13 +198,13 @@ fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<Strin
     let mut common: Option<GroupRule> = None;
     let mut policies: HashSet<(*const crate::model::PodFailurePolicy, usize)> = HashSet::new();
     for failure in failures {
-        let (job, hit) = (failure.job?, failure.rule?);
-        let policy = job.policy.as_ref()?;
+        let hit = failure.rule?;
+        let policy = failure.policy()?;
         if !policies.insert((std::sync::Arc::as_ptr(policy), hit.index)) {
             continue;
         }
         let rule = policy.rules.get(hit.index)?;
-        let called = label(rule, hit.index, analysis.rule_names_of(job));
+        let called = analysis.label_of(failure, hit.index)?;
         let asked = requirement(rule);
         match &mut common {
             None => {
@@ -218,8 +235,8 @@ fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<Strin
 }
 
 fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
-    let mut counts: BTreeMap<&Word, u64> = BTreeMap::new();
-    for node in failures.iter().filter_map(|failure| failure.pod?.node.as_ref()) {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for node in failures.iter().filter_map(|failure| failure.node()) {
         *counts.entry(node).or_default() += 1;
     }
     let known = |name: &str| {
@@ -228,7 +245,7 @@ fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
     };
     let mut nodes: Vec<GroupNode> = counts
         .into_iter()
-        .map(|(name, failures)| GroupNode { name: name.clone(), failures, ready: known(name) })
+        .map(|(name, failures)| GroupNode { name: name.into(), failures, ready: known(name) })
         .collect();
     nodes.sort_by(|a, b| b.failures.cmp(&a.failures).then_with(|| a.name.cmp(&b.name)));
     nodes
@@ -262,7 +279,7 @@ fn cause(failures: &[&Failure], shown: &Failure) -> Cause {
 }
 
 /// What happened, in one line: the cause and the line of the message that tells most.
-fn what_happened(failure: &Failure) -> String {
+pub(super) fn what_happened(failure: &Failure) -> String {
     if let Some(sidecar) = failure.sidecar_hit() {
         let app = sidecar
             .app
@@ -287,7 +304,7 @@ fn what_happened(failure: &Failure) -> String {
 
 /// The cause without its message: `OOMKilled (resize)`, `exit 1 (eval)`, `exit 137 SIGKILL, sender unknown (app)`,
 /// `EvictionByEvictionAPI`, `ImagePullBackOff (app)`.
-fn cause_words(failure: &Failure) -> String {
+pub(super) fn cause_words(failure: &Failure) -> String {
     if failure.class == Class::Collateral {
         return failure.torn_down.map_or_else(String::new, |by| format!("torn down: {by}"));
     }

@@ -125,7 +125,9 @@ impl<'s> JobFacts<'s> {
                     .and_then(|policy| evaluate(policy, then, self.job.backoff_limit_per_index.is_some()));
                 found.is_none_or(|found| found.action.counts())
             }
-            TornDownBy::JobDeleted => !self.waits_for_the_end(),
+            TornDownBy::JobDeleted | TornDownBy::JobSetRestarting | TornDownBy::JobSetFinished => {
+                !self.waits_for_the_end()
+            }
             // Suspending and scaling down take the finalizer off first (`deleteJobPods`), and of a Job that succeeds
             // only what has failed is counted.
             TornDownBy::JobSucceeded | TornDownBy::JobSuspended | TornDownBy::ScaledDown => false,

@@ -1,11 +1,14 @@
 //! Snapshot → failures → groups → report. Pure: no I/O, no clock (the time of the data is passed in).
 
 mod cause;
+mod evidence;
+mod explain;
 mod facts;
 mod failure;
 mod gone;
 mod group;
 mod job;
+mod job_set;
 mod line;
 mod orphan;
 mod owner;
@@ -15,8 +18,11 @@ mod teardown;
 mod words;
 mod workload;
 
-pub use failure::{Failure, RuleHit, Told};
+pub use evidence::object;
+pub use explain::{FindError, Subject, explain, find, is_of};
+pub use failure::{Failure, GoneJob, RuleHit, Told};
 pub use group::{Members, exemplar};
+pub use job_set::{Attempt, Decision, JobSetStory};
 pub use line::failure_line;
 pub use report::{Reported, report};
 pub use sidecar::SidecarHit;

@@ -66,10 +66,10 @@ fn workloads(analysis: &Analysis) -> Vec<WorkloadReport> {
         failures[failure.workload].push(failure);
     }
     let with_failures = analysis.workloads.iter().zip(failures).filter(|(_, failures)| !failures.is_empty());
-    with_failures.map(|(workload, failures)| workload_report(workload, &failures)).collect()
+    with_failures.map(|(workload, failures)| workload_report(analysis, workload, &failures)).collect()
 }
 
-fn workload_report(workload: &Workload, failures: &[&Failure]) -> WorkloadReport {
+fn workload_report(analysis: &Analysis, workload: &Workload, failures: &[&Failure]) -> WorkloadReport {
     let sum = |test: &dyn Fn(&Failure) -> bool| {
         failures.iter().filter(|failure| test(failure)).map(|failure| u64::from(failure.count)).sum()
     };
@@ -93,6 +93,7 @@ fn workload_report(workload: &Workload, failures: &[&Failure]) -> WorkloadReport
         backoff_limit,
         first_cause,
         acted_on,
+        job_set: workload.story.map(|story| analysis.stories[story].report()),
         notes,
     }
 }
@@ -111,9 +112,9 @@ fn first_cause(failure: &Failure) -> FirstCause {
     let text = |text: Option<&str>| text.map(str::to_owned);
     let end = failure.pod.and_then(first_failed_end).or(failure.end);
     FirstCause {
-        job: text(failure.job.map(|job| &*job.name)),
+        job: text(failure.job_name()),
         pod: text(failure.pod_name()),
-        node: text(failure.pod.and_then(|pod| pod.node.as_deref())),
+        node: text(failure.node()),
         container: text(end.map(|end| &*end.container).or_else(|| failure.container())),
         exit_code: end.map(|end| end.exit_code).or_else(|| failure.exit_code()),
         reason: text(failure.reason()),

@@ -12,8 +12,12 @@ pub enum TornDownBy {
     JobSucceeded,
     /// Its Job was suspended.
     JobSuspended,
-    /// Its Job was being deleted: by a person, or by a `JobSet` that restarts or has ended.
+    /// Its Job was being deleted.
     JobDeleted,
+    /// Its `JobSet` was restarting, and deleted the Job.
+    JobSetRestarting,
+    /// Its `JobSet` had failed or completed, and deleted the Job.
+    JobSetFinished,
     /// Its Job goes on with fewer pods.
     ScaledDown,
 }
@@ -26,6 +30,8 @@ impl TornDownBy {
             Self::JobSucceeded => "jobSucceeded",
             Self::JobSuspended => "jobSuspended",
             Self::JobDeleted => "jobDeleted",
+            Self::JobSetRestarting => "jobSetRestarting",
+            Self::JobSetFinished => "jobSetFinished",
             Self::ScaledDown => "scaledDown",
         }
     }
@@ -38,6 +44,8 @@ impl fmt::Display for TornDownBy {
             Self::JobSucceeded => "the Job had succeeded",
             Self::JobSuspended => "the Job was suspended",
             Self::JobDeleted => "the Job was being deleted",
+            Self::JobSetRestarting => "the JobSet was restarting",
+            Self::JobSetFinished => "the JobSet had ended",
             Self::ScaledDown => "the Job was scaled down",
         })
     }

@@ -1,12 +1,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::Failure;
 use super::cause::first_failed_end;
 use super::facts::{Evidence, JobFacts};
+use super::job_set::{Attempt, JobSetStory, Material, stories};
 use super::orphan::judge_orphan;
-use super::owner::{Owners, missing_job};
+use super::owner::{Owners, Wrapper, job_set_reference, missing_job};
 use super::words::list_names;
-use crate::model::{Event, Job, Phase, Pod, Time, Uid, Word};
+use super::{Failure, TornDownBy};
+use crate::model::{Event, Job, JobSet, Phase, Pod, Time, Uid, Word};
+use crate::policy::{RuleLabel, label};
 use crate::report::{Class, WorkloadRef, WorkloadState};
 use crate::request::{Selector, Target, TargetKind};
 use crate::source::{Resource, Snapshot, SourceState};
@@ -41,6 +43,10 @@ pub struct Workload<'s> {
     pub notes: Vec<String>,
     /// The failure that came first.
     pub first: Option<Failure<'s>>,
+    /// Of a `JobSet` in the data: index in [`Analysis::stories`].
+    pub story: Option<usize>,
+    /// Where it stands, if not its Jobs tell it.
+    pub own_state: Option<WorkloadState>,
     /// Index of the Job whose failure was recorded first, and the rule recorded for it.
     pub acted_on: Option<(&'s Job, Option<usize>)>,
 }
@@ -54,11 +60,15 @@ pub struct Analysis<'s> {
     pub workloads: Vec<Workload<'s>>,
     /// The failures wanted, by workload, Job, pod.
     pub failures: Vec<Failure<'s>>,
+    /// What became of the `JobSet`s.
+    pub stories: Vec<JobSetStory<'s>>,
     /// Workloads left out because they completed in spite of failures, and their failures.
     pub completed: (usize, u64),
     /// What is to be said beyond single workloads.
     pub notes: Vec<String>,
     pub(super) rule_names: HashMap<*const Job, &'s str>,
+    /// By the Job that it names: indexes of the story and the attempt whose end was decided for it.
+    pub(super) decided: HashMap<*const Job, (usize, usize)>,
 }
 
 /// Judges every Job and every pod of a snapshot.
@@ -66,6 +76,7 @@ pub fn analyse<'s>(snapshot: &'s Snapshot, options: &Options) -> Analysis<'s> {
     let mut analyst = Analyst::new(snapshot, options);
     analyst.judge_jobs();
     analyst.judge_orphans();
+    analyst.tell_job_sets();
     analyst.note_what_is_beyond();
     analyst.finish()
 }
@@ -79,6 +90,10 @@ struct Analyst<'s, 'o> {
     failures: Vec<Failure<'s>>,
     completed: (HashSet<usize>, u64),
     rule_names: HashMap<*const Job, &'s str>,
+    decided: HashMap<*const Job, (usize, usize)>,
+    stories: Vec<JobSetStory<'s>>,
+    /// Pods of the Jobs that a `JobSet` owns.
+    pods_of_job_sets: HashMap<*const Job, Vec<&'s Pod>>,
     orphans: Vec<&'s Pod>,
     pods_of: Vec<Vec<&'s Pod>>,
     evidence: Evidence,
@@ -110,12 +125,15 @@ impl<'s, 'o> Analyst<'s, 'o> {
         Self {
             snapshot,
             options,
-            owners: Owners::new(&snapshot.wrappers),
+            owners: Owners::new(snapshot),
             workloads: Vec::new(),
             index: BTreeMap::new(),
             failures: Vec::new(),
             completed: (HashSet::new(), 0),
             rule_names: HashMap::new(),
+            decided: HashMap::new(),
+            stories: Vec::new(),
+            pods_of_job_sets: HashMap::new(),
             orphans,
             pods_of,
             evidence: Evidence {
@@ -139,6 +157,9 @@ impl<'s, 'o> Analyst<'s, 'o> {
         for (job, pods) in self.snapshot.jobs.iter().zip(pods_of) {
             if !self.is_wanted(job) {
                 continue;
+            }
+            if let Some(Wrapper::JobSet(_)) = self.owners.wrapper(job) {
+                self.pods_of_job_sets.insert(job, pods.clone());
             }
             let mut events = job.uid.as_ref().and_then(|uid| events_of.remove(uid)).unwrap_or_default();
             events.extend(events_named.get(&(&*job.namespace, &*job.name)).into_iter().flatten());
@@ -190,7 +211,6 @@ impl<'s, 'o> Analyst<'s, 'o> {
     fn note_what_is_beyond(&mut self) {
         self.note_what_was_not_read();
         self.note_other_managers();
-        self.note_restarts();
         self.note_other_pods();
     }
 
@@ -220,19 +240,6 @@ impl<'s, 'o> Analyst<'s, 'o> {
         }
     }
 
-    fn note_restarts(&mut self) {
-        let restarted = self.snapshot.wrappers.iter().filter(|wrapper| {
-            let named = |target: &Target| target.kind == TargetKind::JobSet && *target.name == *wrapper.name;
-            wrapper.restarts > 0 && (self.options.targets.is_empty() || self.options.targets.iter().any(named))
-        });
-        let restarted: Vec<String> = restarted.map(|set| format!("jobset/{} ({})", set.name, set.restarts)).collect();
-        if !restarted.is_empty() {
-            let sets: Vec<&str> = restarted.iter().map(String::as_str).collect();
-            self.notes
-                .push(format!("restarts: {}; the Jobs and pods of the attempts before are gone", list_names(&sets, 3)));
-        }
-    }
-
     fn note_other_pods(&mut self) {
         let others = self.snapshot.pods.iter().filter(|pod| {
             let of_job = pod.owner.as_ref().is_some_and(|owner| owner.is("batch", "Job"));
@@ -257,6 +264,8 @@ impl<'s, 'o> Analyst<'s, 'o> {
                 jobs: Vec::new(),
                 notes: Vec::new(),
                 first: None,
+                story: None,
+                own_state: None,
                 acted_on: None,
             });
         }
@@ -265,18 +274,70 @@ impl<'s, 'o> Analyst<'s, 'o> {
 
     fn is_wanted(&self, job: &'s Job) -> bool {
         let wrapper = self.owners.wrapper(job);
-        let labels = |labels: &'s BTreeMap<_, _>| {
-            self.options.selector.matches(|key| labels.get(key).map(|value: &Word| &**value))
-        };
-        let selected = labels(&job.labels) || wrapper.is_some_and(|wrapper| labels(&wrapper.labels));
+        let selected = self.has_labels(&job.labels) || wrapper.is_some_and(|wrapper| self.has_labels(wrapper.labels()));
         let named = |target: &Target| match target.kind {
             TargetKind::Job => *target.name == *job.name,
+            TargetKind::Pod => false,
             kind @ (TargetKind::CronJob | TargetKind::JobSet) => {
                 let owner = job.owner.as_ref();
                 owner.is_some_and(|owner| *owner.kind == *kind.kind() && *owner.name == *target.name)
             }
         };
         selected && (self.options.targets.is_empty() || self.options.targets.iter().any(named))
+    }
+
+    fn has_labels(&self, labels: &BTreeMap<Word, Word>) -> bool {
+        self.options.selector.matches(|key| labels.get(key).map(|value| &**value))
+    }
+
+    fn is_wanted_job_set(&self, job_set: &JobSet) -> bool {
+        let named = |target: &Target| target.kind == TargetKind::JobSet && *target.name == *job_set.name;
+        self.has_labels(&job_set.labels) && (self.options.targets.is_empty() || self.options.targets.iter().any(named))
+    }
+
+    /// What became of the `JobSet`s: which rule of their failure policy each failure led to, and the attempts whose Jobs
+    /// are gone.
+    fn tell_job_sets(&mut self) {
+        let material = Material {
+            snapshot: self.snapshot,
+            owners: &self.owners,
+            pods: &self.pods_of_job_sets,
+            failures: &self.failures,
+            evidence: self.evidence,
+            now: self.options.now,
+        };
+        let stories = stories(&material, |job_set| self.is_wanted_job_set(job_set));
+        let mut torn_down: HashMap<*const Job, TornDownBy> = HashMap::new();
+        for (index, story) in stories.iter().enumerate() {
+            let workload = self.workload(job_set_reference(story.job_set));
+            let state = story.state();
+            let shown = &mut self.workloads[workload];
+            shown.story = Some(index);
+            shown.own_state = Some(state);
+            let lost = story.lost(index, workload);
+            if state == WorkloadState::Complete && !self.options.all {
+                let hidden: u64 = lost.iter().map(|failure| u64::from(failure.count)).sum();
+                if hidden > 0 {
+                    self.completed.0.insert(workload);
+                    self.completed.1 += hidden;
+                }
+            } else {
+                shown.notes.extend(story.notes.iter().cloned());
+                self.failures.extend(lost);
+            }
+            for (number, attempt) in story.attempts.iter().enumerate() {
+                let job = attempt.decision.as_ref().and_then(|decision| decision.job_in_data);
+                self.decided.extend(job.map(|job| (std::ptr::from_ref(job), (index, number))));
+            }
+            torn_down
+                .extend(story.jobs.iter().filter_map(|job| Some((std::ptr::from_ref(*job), story.torn_down_by(job)?))));
+        }
+        let by_deletion = self.failures.iter_mut().filter(|failure| failure.torn_down == Some(TornDownBy::JobDeleted));
+        for failure in by_deletion {
+            failure.torn_down =
+                failure.job.and_then(|job| torn_down.get(&std::ptr::from_ref(job)).copied()).or(failure.torn_down);
+        }
+        self.stories = stories;
     }
 
     fn finish(mut self) -> Analysis<'s> {
@@ -308,8 +369,10 @@ impl<'s, 'o> Analyst<'s, 'o> {
             workloads: self.workloads,
             failures: self.failures,
             completed: (self.completed.0.len(), self.completed.1),
+            stories: self.stories,
             notes: self.notes,
             rule_names: self.rule_names,
+            decided: self.decided,
         }
     }
 }
@@ -327,7 +390,7 @@ fn was_read(snapshot: &Snapshot, resource: Resource) -> bool {
 }
 
 /// When a failure that happened by itself happened: the end of its container, else of the attempt.
-fn first_end(failure: &Failure) -> Option<Time> {
+pub(super) fn first_end(failure: &Failure) -> Option<Time> {
     match failure.class {
         Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unmatchable | Class::Unknown => {
             let end = failure.pod.and_then(first_failed_end).or(failure.end);
@@ -351,11 +414,33 @@ impl<'s> Analysis<'s> {
     pub fn rule_names_of(&self, job: &Job) -> Option<&'s str> {
         self.rule_names.get(&std::ptr::from_ref(job)).copied()
     }
+
+    /// What a rule of a failure's Job is called.
+    pub fn label_of(&self, failure: &Failure<'s>, index: usize) -> Option<RuleLabel<'s>> {
+        let rule = failure.policy()?.rules.get(index)?;
+        let of_job = failure.job.and_then(|job| self.rule_names_of(job));
+        Some(label(rule, index, of_job.or_else(|| failure.gone_job()?.rule_names)))
+    }
+
+    /// The decision of a `JobSet`'s controller that a failure led to. What was torn down, waits or restarts in place led to
+    /// none.
+    pub fn decision_of(&self, failure: &Failure<'s>) -> Option<(&JobSetStory<'s>, &Attempt<'s>)> {
+        if matches!(failure.class, Class::Collateral | Class::Pending | Class::Restarting) {
+            return None;
+        }
+        let of_job = || self.decided.get(&std::ptr::from_ref(failure.job?)).copied();
+        let (story, attempt) = failure.gone_job().map(|gone| gone.place).or_else(of_job)?;
+        let story = self.stories.get(story)?;
+        Some((story, story.attempts.get(attempt)?))
+    }
 }
 
 impl Workload<'_> {
     /// Where the workload stands, over all its Jobs.
     pub fn state(&self) -> WorkloadState {
+        if let Some(state) = self.own_state {
+            return state;
+        }
         let any = |test: fn(&Job) -> bool| self.jobs.iter().any(|job| test(job));
         if self.jobs.is_empty() {
             WorkloadState::Unknown

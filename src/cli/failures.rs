@@ -1,19 +1,18 @@
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::io::{self, BufWriter, Write};
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use super::connection::ConnectionArgs;
+use super::input::{Color, ensure_targets_exist, moment, namespace_of, read};
 use super::options::{UsageError, parse_duration, parse_target};
-use super::{ExitCode, talk, width};
+use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise};
 use crate::analysis::{Options, analyse, failure_line, report};
 use crate::model::Time;
 use crate::render::{self, Format, Look};
 use crate::report::{Class, ReportScope, Source, SourceState};
-use crate::request::{From, GroupBy, Request, Scope, Selector, Target, TargetKind, View};
-use crate::source::{Filter, Resource, Snapshot, cluster, file, nearest};
+use crate::request::{From, GroupBy, Request, Scope, Selector, Target, View};
+use crate::source::{Resource, Snapshot};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,33 +112,16 @@ enum Output {
     Name,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Color {
-    /// On a terminal, unless `NO_COLOR` is set
-    #[default]
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
 impl FailuresArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let (output, exit_code, color, headers) = (self.output, self.exit_code, self.color, !self.no_headers);
         let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
         let request = self.into_request()?;
-        let snapshot = read(&request)?;
+        let snapshot = read(&request.from, &request.scope)?;
         if let From::Files(_) = request.from {
             ensure_targets_exist(&snapshot, &request.scope.targets)?;
         }
-        let now = match request.from {
-            From::Files(_) => {
-                tell_future(snapshot.newest, clock()?);
-                snapshot.newest
-            }
-            From::Cluster(_) => Some(clock()?),
-        };
+        let now = moment(&request.from, &snapshot)?;
         let options = options(&request, now);
         let analysis = analyse(&snapshot, &options);
         let mut out = BufWriter::new(io::stdout().lock());
@@ -176,20 +158,16 @@ impl FailuresArgs {
             )
             .into());
         }
-        let (from, namespace) = if self.files.is_empty() {
-            let connection = self.connection.into_connection()?;
-            let namespace = match (namespace, self.all_namespaces) {
-                (_, true) => None,
-                (Some(namespace), false) => Some(namespace),
-                (None, false) => Some(cluster::default_namespace(&connection)?),
-            };
-            (From::Cluster(Box::new(connection)), namespace)
-        } else {
-            (From::Files(self.files), namespace)
-        };
+        let (from, namespace) = namespace_of(self.files, self.connection, self.all_namespaces)?;
         Ok(Request {
             from,
-            scope: Scope { namespace, selector: self.selector, targets: self.targets, chunk_size: self.chunk_size },
+            scope: Scope {
+                namespace,
+                selector: self.selector,
+                targets: self.targets,
+                subject: None,
+                chunk_size: self.chunk_size,
+            },
             view: View {
                 group_by: self.group_by,
                 since: self.since,
@@ -199,74 +177,6 @@ impl FailuresArgs {
             },
         })
     }
-}
-
-impl Color {
-    /// As kubectl decides it: a terminal that is not dumb, and no `NO_COLOR`, whatever its value.
-    fn is_on(self) -> bool {
-        match self {
-            Self::Always => true,
-            Self::Never => false,
-            Self::Auto => {
-                let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-                io::stdout().is_terminal() && !dumb && std::env::var_os("NO_COLOR").is_none()
-            }
-        }
-    }
-}
-
-fn read(request: &Request) -> anyhow::Result<Snapshot> {
-    Ok(match &request.from {
-        From::Files(files) => {
-            let filter =
-                Filter { namespace: request.scope.namespace.clone(), selector: request.scope.selector.clone() };
-            file::read(files, filter, &mut talk)?
-        }
-        From::Cluster(connection) => cluster::read(connection, &request.scope, &mut talk)?,
-    })
-}
-
-/// A dump without the workload asked for must not read as "no failures". Of a cluster the server says so.
-fn ensure_targets_exist(snapshot: &Snapshot, targets: &[Target]) -> anyhow::Result<()> {
-    for target in targets {
-        let named: Vec<String> = match target.kind {
-            TargetKind::Job => {
-                let jobs = snapshot.jobs.iter().map(|job| job.name.to_string());
-                let owners = snapshot.pods.iter().filter_map(|pod| pod.owner.as_ref());
-                jobs.chain(owners.filter(|owner| owner.is("batch", "Job")).map(|owner| owner.name.to_string()))
-                    .collect()
-            }
-            TargetKind::CronJob | TargetKind::JobSet => {
-                let kind = target.kind.kind();
-                let own = snapshot.wrappers.iter().filter(|wrapper| wrapper.kind.name() == kind);
-                let owners = snapshot.jobs.iter().filter_map(|job| job.owner.as_ref());
-                let owners = owners.filter(|owner| *owner.kind == *kind).map(|owner| owner.name.to_string());
-                own.map(|wrapper| wrapper.name.to_string()).chain(owners).collect()
-            }
-        };
-        if !named.contains(&target.name) {
-            let mut near = nearest(&target.name, named.into_iter());
-            near.dedup();
-            let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-            anyhow::bail!("{target} is not in the data{hint}");
-        }
-    }
-    Ok(())
-}
-
-/// One odd time in the future makes all else old, and `--since` hides it.
-fn tell_future(newest: Option<Time>, clock: Time) {
-    const TOLERATED: i64 = 24 * 3600;
-    if let Some(newest) = newest.filter(|newest| *newest > clock.plus_seconds(TOLERATED)) {
-        talk(&format!(
-            "warning: the newest time in the data, {newest}, is in the future of this machine's clock; ages and --since count from it"
-        ));
-    }
-}
-
-fn clock() -> anyhow::Result<Time> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).context("the machine's clock stands before 1970")?;
-    Ok(Time::from_seconds(i64::try_from(since.as_secs()).context("the machine's clock is out of range")?))
 }
 
 fn options(request: &Request, now: Option<Time>) -> Options {

@@ -2,7 +2,9 @@
 
 mod connection;
 mod exit;
+mod explain;
 mod failures;
+mod input;
 mod options;
 mod schema;
 
@@ -28,6 +30,9 @@ enum Command {
     /// Show what failed, grouped by pod-failure-policy rule
     #[command(visible_alias = "failure", after_help = AFTER_HELP.as_str())]
     Failures(Box<failures::FailuresArgs>),
+    /// Tell the whole story of one Job, JobSet, CronJob or pod
+    #[command(visible_alias = "why", after_help = AFTER_HELP.as_str())]
+    Explain(Box<explain::ExplainArgs>),
     /// Print the JSON Schema of what -o json and -o jsonl print
     Schema(schema::SchemaArgs),
 }
@@ -44,6 +49,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let result = match arguments.command {
         Command::Failures(arguments) => arguments.run(),
+        Command::Explain(arguments) => arguments.run(),
         Command::Schema(arguments) => arguments.run(),
     };
     match result {

@@ -5,7 +5,7 @@ use std::fmt;
 use clap::ValueEnum;
 
 use crate::report::Class;
-use crate::request::{GroupBy, Target, TargetKind};
+use crate::request::{GroupBy, Subject, Target, TargetKind};
 
 /// Wrong usage that clap cannot see: it exits with 2.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,23 +52,49 @@ pub(super) fn parse_duration(text: &str) -> Result<i64, String> {
     Ok(seconds.ceil() as i64)
 }
 
+/// Something to explain, in one argument or two: `KIND/NAME`, `KIND NAME` or `NAME`, which may be of any kind.
+pub(super) fn parse_subject(arguments: &[String]) -> Result<Subject, String> {
+    let (kind, name) = match arguments {
+        [one] => match one.split_once('/') {
+            Some((kind, name)) => (Some(kind), name),
+            None => (None, &**one),
+        },
+        [kind, name] if !kind.contains('/') => (Some(&**kind), &**name),
+        _ => return Err("give one thing to explain: KIND/NAME, KIND NAME or NAME".to_owned()),
+    };
+    let kind = kind.map(parse_kind).transpose()?;
+    ensure_is_name(name)?;
+    Ok(Subject { kind, name: name.to_owned() })
+}
+
 /// A workload by name: `NAME` and `job/NAME` are a Job, `cronjob/NAME`, `jobset/NAME` what they say; kinds in the forms
 /// that kubectl takes.
 pub(super) fn parse_target(text: &str) -> Result<Target, String> {
     let (kind, name) = text.split_once('/').unwrap_or(("job", text));
-    let kind = match &*kind.to_ascii_lowercase() {
+    let kind = match parse_kind(kind) {
+        Ok(kind) if kind != TargetKind::Pod => kind,
+        _ => return Err(format!("kind {kind:?} is not known: it takes job/NAME, cronjob/NAME, jobset/NAME or NAME")),
+    };
+    ensure_is_name(name)?;
+    Ok(Target { kind, name: name.to_owned() })
+}
+
+fn parse_kind(kind: &str) -> Result<TargetKind, String> {
+    Ok(match &*kind.to_ascii_lowercase() {
         "job" | "jobs" | "job.batch" | "jobs.batch" => TargetKind::Job,
         "cronjob" | "cronjobs" | "cj" | "cronjob.batch" | "cronjobs.batch" => TargetKind::CronJob,
         "jobset" | "jobsets" | "jobset.jobset.x-k8s.io" | "jobsets.jobset.x-k8s.io" => TargetKind::JobSet,
-        other => {
-            return Err(format!("kind {other:?} is not known: it takes job/NAME, cronjob/NAME, jobset/NAME or NAME"));
-        }
-    };
+        "pod" | "pods" | "po" => TargetKind::Pod,
+        other => return Err(format!("kind {other:?} is not known: it takes job, cronjob, jobset or pod")),
+    })
+}
+
+fn ensure_is_name(name: &str) -> Result<(), String> {
     let valid = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
     if name.is_empty() || !name.chars().all(valid) {
         return Err(format!("{name:?} is not a name of a Kubernetes object"));
     }
-    Ok(Target { kind, name: name.to_owned() })
+    Ok(())
 }
 
 impl ValueEnum for Class {

@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 
 use super::ExitCode;
-use crate::report::{failure_schema, report_schema};
+use crate::report::{explanation_schema, failure_schema, report_schema};
 
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
@@ -14,11 +14,13 @@ pub(super) struct SchemaArgs {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum SchemaOf {
-    /// What -o json and -o yaml print
+    /// What failures -o json and -o yaml print
     #[default]
     Report,
-    /// A line of what -o jsonl prints
+    /// A line of what failures -o jsonl prints
     Failure,
+    /// What explain -o json and -o yaml print
+    Explanation,
 }
 
 impl SchemaArgs {
@@ -26,6 +28,7 @@ impl SchemaArgs {
         let schema = match self.of {
             SchemaOf::Report => report_schema(),
             SchemaOf::Failure => failure_schema(),
+            SchemaOf::Explanation => explanation_schema(),
         };
         writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&schema)?)?;
         Ok(ExitCode::Success)

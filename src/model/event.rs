@@ -52,6 +52,9 @@ struct SeriesView {
     last_observed_time: MaybeTime,
 }
 
+/// Reasons of Events about pods that are used: where a pod ran, and who ended it.
+pub const POD_REASONS: [&str; 4] = ["Scheduled", "TaintManagerEviction", "Preempted", "Evicted"];
+
 /// An Event about a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -67,7 +70,10 @@ pub struct Event {
     pub reason: Word,
     /// The text.
     pub message: Word,
-    /// When it happened first.
+    /// When it happened first, to the microsecond where the fields or its own name tell it: client-go's recorders name an Event
+    /// `<object>.<nanoseconds since 1970, in hexadecimal>`, while the field of the core group holds whole seconds.
+    pub at: Option<Time>,
+    /// When it happened first, by its fields.
     pub first: Option<Time>,
     /// When it happened last.
     pub last: Option<Time>,
@@ -99,9 +105,22 @@ impl<'a> EventView<'a> {
         self.last().max(self.metadata.creation_timestamp.0)
     }
 
-    /// Whether it is about a kind whose Events are used.
-    pub fn is_used(&self) -> bool {
-        matches!(&*self.object().kind, "Job" | "JobSet" | "CronJob")
+    /// Whether it is about a kind whose Events are used. Those about pods are many: only those that tell where a pod ran
+    /// and who ended it, and only if `pods` asks for them.
+    pub fn is_used(&self, pods: bool) -> bool {
+        let object = self.object();
+        match &*object.kind {
+            "Job" | "JobSet" | "CronJob" => true,
+            "Pod" => pods && POD_REASONS.contains(&&*self.reason),
+            _ => false,
+        }
+    }
+
+    /// The time in the Event's name, where it agrees with its fields.
+    fn time_in_name(&self) -> Option<Time> {
+        let nanoseconds = self.metadata.name.rsplit_once('.')?.1;
+        let at = Time::from_nanoseconds(i64::from_str_radix(nanoseconds, 16).ok()?);
+        (at.seconds() == self.first()?.seconds()).then_some(at)
     }
 
     /// The record to keep.
@@ -115,6 +134,7 @@ impl<'a> EventView<'a> {
             uid: Uid::parse(&object.uid),
             reason: interner.intern(&self.reason),
             message: interner.intern(self.message.some().unwrap_or(&self.note)),
+            at: self.first().filter(|at| at.has_fraction()).or_else(|| self.time_in_name()).or(self.first()),
             first: self.first(),
             last: self.last(),
             count: count.max(self.count).max(self.deprecated_count).max(1),

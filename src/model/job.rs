@@ -63,6 +63,10 @@ struct StatusView<'a> {
     #[serde(deserialize_with = "or_default")]
     active: u32,
     #[serde(deserialize_with = "or_default")]
+    ready: u32,
+    #[serde(deserialize_with = "or_default")]
+    succeeded: u32,
+    #[serde(deserialize_with = "or_default")]
     failed: u32,
     #[serde(borrow)]
     failed_indexes: Text<'a>,
@@ -109,6 +113,8 @@ pub struct Job {
     pub rule_names: Option<Word>,
     /// The controlling owner: a `CronJob`, a `JobSet`, or something else.
     pub owner: Option<Owner>,
+    /// `metadata.creationTimestamp`.
+    pub created: Option<Time>,
     /// When its deletion was asked for.
     pub deletion_requested: Option<Time>,
     /// `spec.parallelism`.
@@ -133,12 +139,18 @@ pub struct Job {
     pub restarts_in_place: bool,
     /// `status.active`.
     pub active: u32,
+    /// `status.ready`.
+    pub ready: u32,
+    /// `status.succeeded`.
+    pub succeeded: u32,
     /// `status.failed`.
     pub failed: u32,
     /// `status.failedIndexes`, as written: `1,3-5,7`.
     pub failed_indexes: Option<Box<str>>,
     /// `status.startTime`.
     pub started: Option<Time>,
+    /// `status.completionTime`.
+    pub completed: Option<Time>,
     /// `status.uncountedTerminatedPods.failed`: failed, not yet in `status.failed`.
     pub uncounted_failed: Box<[Uid]>,
     /// Conditions with status `True`, in the status' order.
@@ -199,6 +211,7 @@ impl<'a> JobView<'a> {
             labels: self.metadata.labels(interner),
             rule_names: rule_names.into_iter().find_map(|names| interner.intern_some(names)),
             owner: self.metadata.controller(interner),
+            created: self.metadata.creation_timestamp.0,
             deletion_requested: self.metadata.deletion_requested(),
             parallelism: spec.parallelism,
             completions: spec.completions,
@@ -211,9 +224,12 @@ impl<'a> JobView<'a> {
             policy: spec.pod_failure_policy.as_ref().map(|policy| Arc::new(policy.to_policy(interner))),
             restarts_in_place: &*spec.template.spec.restart_policy == "OnFailure",
             active: status.active,
+            ready: status.ready,
+            succeeded: status.succeeded,
             failed: status.failed,
             failed_indexes: status.failed_indexes.some().map(Into::into),
             started: status.start_time.0,
+            completed: status.completion_time.0,
             uncounted_failed: status
                 .uncounted_terminated_pods
                 .failed

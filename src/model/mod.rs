@@ -5,9 +5,12 @@
 //! of one object; the owned structs beside them are what a [`crate::source::Snapshot`] keeps.
 
 mod condition;
+mod cron_job;
+mod duration;
 mod event;
 mod intern;
 mod job;
+mod job_set;
 mod meta;
 mod node;
 mod ordinal;
@@ -19,12 +22,17 @@ mod text;
 mod time;
 mod uid;
 mod word;
-mod wrapper;
 
-pub use event::{Event, EventView};
+pub use cron_job::{CronJob, CronJobView};
+pub use duration::human_duration;
+pub use event::{Event, EventView, POD_REASONS};
 pub use intern::Interner;
 pub use job::{Job, JobCondition, JobView};
-pub use meta::{MetaView, Owner, OwnerView};
+pub use job_set::{
+    FailurePolicy, FailurePolicyRule, JobSet, JobSetAction, JobSetCondition, JobSetView, ReplicatedJob,
+    ReplicatedJobStatus,
+};
+pub use meta::{MetaView, ObjectView, Owner, OwnerView};
 pub use node::{Node, NodeView};
 pub use ordinal::Ordinal;
 pub use pod::{ContainerEnd, ContainerKind, Memory, Phase, Pod, PodCondition, Rare, Restart, ToldCondition, Waiting};
@@ -35,4 +43,3 @@ pub use text::{Text, or_default};
 pub use time::Time;
 pub use uid::Uid;
 pub use word::Word;
-pub use wrapper::{Wrapper, WrapperKind, WrapperView};

@@ -174,6 +174,8 @@ pub struct Rare {
     pub restarts: Box<[Restart]>,
     /// When it became not ready, kept where its containers do not tell when they ended.
     pub not_ready: Option<Time>,
+    /// `metadata.deletionGracePeriodSeconds` of a pod being deleted.
+    pub grace_seconds: i64,
 }
 
 impl Pod {
@@ -210,6 +212,11 @@ impl Pod {
     /// Containers that failed in place.
     pub fn restarts(&self) -> &[Restart] {
         self.rare.as_ref().map_or(&[], |rare| &rare.restarts)
+    }
+
+    /// How long it may take to end once its deletion was asked for, in seconds.
+    pub fn grace_seconds(&self) -> i64 {
+        self.rare.as_ref().map_or(0, |rare| rare.grace_seconds)
     }
 
     /// All ended containers, in the order in which the Job controller looks at them.

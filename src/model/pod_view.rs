@@ -22,9 +22,10 @@ pub struct PodView<'a> {
     status: StatusView<'a>,
 }
 
+/// `spec` of a pod or of a pod template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct SpecView<'a> {
+pub(super) struct SpecView<'a> {
     #[serde(borrow)]
     node_name: Text<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
@@ -147,8 +148,8 @@ impl<'a> PodView<'a> {
         ends.chain(conditions).chain(own.into_iter().flatten()).max()
     }
 
-    /// The record to keep, or `None` where nothing about the pod speaks of a failure.
-    pub fn into_pod(self, interner: &mut Interner, selected: bool) -> Option<Pod> {
+    /// The record to keep, or `None` where nothing about the pod speaks of a failure and nobody asked for it.
+    pub fn into_pod(self, interner: &mut Interner, selected: bool, asked_for: bool) -> Option<Pod> {
         let phase = self.phase();
         let deleting = self.metadata.deletion_timestamp.0.is_some();
         let ended = matches!(phase, Phase::Succeeded | Phase::Failed);
@@ -158,7 +159,7 @@ impl<'a> PodView<'a> {
             || (deleting && phase != Phase::Succeeded)
             || waiting.is_some()
             || !restarts.is_empty();
-        if !may_tell {
+        if !may_tell && !asked_for {
             return None;
         }
         let number = |text: &str| text.parse().ok().map(Ordinal::new);
@@ -182,6 +183,7 @@ impl<'a> PodView<'a> {
             told: self.told_conditions(interner),
             waiting,
             restarts,
+            grace_seconds: if deleting { self.metadata.deletion_grace_period_seconds } else { 0 },
         };
         Some(Pod {
             uid: self.metadata.uid(),
@@ -361,7 +363,7 @@ impl<'a> PodView<'a> {
 impl SpecView<'_> {
     /// Accelerators held by the pod: the containers' and sidecars' sum, or the largest init container's if that is more.
     #[allow(clippy::cast_possible_truncation)] // counts of devices are small
-    fn accelerators(&self) -> f32 {
+    pub(super) fn accelerators(&self) -> f32 {
         let (sidecars, inits): (Vec<_>, Vec<_>) =
             self.init_containers.iter().partition(|container| &*container.restart_policy == "Always");
         let running: f64 = self.containers.iter().chain(sidecars).map(ContainerView::accelerators).sum();

@@ -21,6 +21,11 @@ impl Time {
         Self::from_microseconds(seconds.saturating_mul(1_000_000))
     }
 
+    /// A moment from nanoseconds since the Unix epoch, cut to microseconds.
+    pub(super) const fn from_nanoseconds(nanoseconds: i64) -> Self {
+        Self::from_microseconds(nanoseconds.div_euclid(1_000))
+    }
+
     const fn from_microseconds(microseconds: i64) -> Self {
         // Zero only for the most negative number, some 292,000 years ago.
         match NonZeroU64::new(microseconds.cast_unsigned() ^ SIGN) {
@@ -36,6 +41,11 @@ impl Time {
     /// Whole seconds since the Unix epoch, the fraction cut off.
     pub const fn seconds(self) -> i64 {
         self.microseconds().div_euclid(1_000_000)
+    }
+
+    /// Whether it is told more finely than in whole seconds.
+    pub(super) const fn has_fraction(self) -> bool {
+        self.microseconds().rem_euclid(1_000_000) != 0
     }
 
     /// Seconds from `earlier` to this moment; negative where `earlier` is later.

@@ -49,7 +49,7 @@ pub fn evaluate<'a>(policy: &'a PodFailurePolicy, pod: Endings<'a>, per_index: b
 
 /// What of the pod satisfies a rule by itself, whatever the rules before it say. A rule with both requirements, which the
 /// API server refuses, is judged by its exit codes alone, as the controller does.
-fn matched_by<'a>(rule: &Rule, pod: Endings<'a>) -> Option<MatchedBy<'a>> {
+pub(super) fn matched_by<'a>(rule: &Rule, pod: Endings<'a>) -> Option<MatchedBy<'a>> {
     if let Some(codes) = &rule.on_exit_codes {
         // Init containers and sidecars are looked at only where no app container matched.
         let mut ends = pod.containers.iter().chain(pod.init_containers);
@@ -64,7 +64,7 @@ fn matched_by<'a>(rule: &Rule, pod: Endings<'a>) -> Option<MatchedBy<'a>> {
 }
 
 /// Whether a container's end satisfies the requirement. Exit code 0 never does, not even under `NotIn`.
-fn exit_code_matches(codes: &ExitCodes, end: &ContainerEnd) -> bool {
+pub(super) fn exit_code_matches(codes: &ExitCodes, end: &ContainerEnd) -> bool {
     let named = codes.container_name.as_ref().is_none_or(|name| *name == end.container);
     named
         && end.exit_code != 0

@@ -3,10 +3,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::text::is_hidden;
-use crate::report::FailureReport;
 
 /// Indented by four, as kubectl does.
-pub(super) fn print(report: &FailureReport, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn print(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
     report.serialize(&mut serde_json::Serializer::with_formatter(Escaping(&mut *out), formatter))?;
     out.write_all(b"\n")

@@ -1,7 +1,10 @@
 //! Report → text, one file a format. Only this room knows tables and colours.
 
 mod age;
+mod attempts;
+mod explanation;
 mod json;
+mod markdown;
 mod name;
 mod notes;
 mod table;
@@ -10,7 +13,7 @@ mod yaml;
 
 use std::io::{self, Write};
 
-use crate::report::{FailureLine, FailureReport};
+use crate::report::{Explanation, FailureLine, FailureReport};
 
 /// The formats a report is printed in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +50,36 @@ pub fn report(report: &FailureReport, format: Format, look: Look, out: &mut impl
         Format::Json => json::print(report, out),
         Format::Yaml => yaml::print(report, out),
         Format::Name => name::print(report, out),
+    }
+}
+
+/// The formats an explanation is printed in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExplanationFormat {
+    /// One screen for a person.
+    #[default]
+    Text,
+    /// As JSON.
+    Json,
+    /// As YAML.
+    Yaml,
+    /// For an incident's notes.
+    Markdown,
+}
+
+/// Prints an explanation; `rules` asks for why each rule matched or not.
+pub fn explanation(
+    explanation: &Explanation,
+    format: ExplanationFormat,
+    rules: bool,
+    look: Look,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    match format {
+        ExplanationFormat::Text => explanation::print(explanation, rules, look, out),
+        ExplanationFormat::Json => json::print(explanation, out),
+        ExplanationFormat::Yaml => yaml::print(explanation, out),
+        ExplanationFormat::Markdown => markdown::print(explanation, rules, out),
     }
 }
 

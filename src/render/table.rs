@@ -22,7 +22,7 @@ const NARROW: usize = 112;
 /// From this width on namespaces are shown where there are several.
 const ROOMY: usize = 140;
 /// Widest the columns may be on a narrow terminal.
-const NARROW_MOST: usize = 21;
+const NARROW_MOST: usize = 20;
 const WORKLOADS_MOST: usize = 27;
 
 /// Prints the groups and what to do next.
@@ -50,7 +50,7 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
         // Head, blank lines, column heads, the lines that tell what is not shown, two lines a suggestion.
         let other_lines = 10 + notes + 2 * usize::from(foot.is_some()) + 2 * suggestions.len();
         let rows = if wide { groups.len() } else { SCREEN.saturating_sub(other_lines).max(5) };
-        let shown = some_of_each(&groups, |group| group.class, rows);
+        let shown = some_of_each(&groups, |group| (group.class, group.job_set_rule.is_some()), rows);
         print_groups(&shown, report, look, wide, out)?;
         if shown.len() < groups.len() {
             let all: u64 = groups.iter().map(|group| group.failures).sum();
@@ -100,6 +100,8 @@ struct Column {
     head: &'static str,
     /// Widest the column may be in the default view.
     most: usize,
+    /// The same on a terminal that is not roomy.
+    tight: usize,
     /// Left out on a narrow terminal.
     optional: bool,
     /// The text; it may take this many columns.
@@ -107,40 +109,60 @@ struct Column {
 }
 
 const DEFAULT: [Column; 6] = [
-    Column { head: "RULE", most: 27, optional: false, cell: |group, report, _| rule(group, report) },
-    Column { head: "ACTION", most: 9, optional: false, cell: |group, _, _| action(group) },
-    Column { head: "FAILURES", most: 11, optional: false, cell: |group, _, _| failures(group) },
-    Column { head: "WORKLOADS", most: WORKLOADS_MOST, optional: false, cell: |group, _, most| workloads(group, most) },
-    Column { head: "STATE", most: 9, optional: true, cell: |group, report, _| state(group, report) },
-    Column { head: "LAST", most: 9, optional: true, cell: |group, report, _| age(group.last_at, report.as_of) },
+    Column { head: "RULE", most: 36, tight: 27, optional: false, cell: |group, report, _| rule(group, report) },
+    Column { head: "ACTION", most: 14, tight: 10, optional: false, cell: |group, _, _| action(group) },
+    Column { head: "FAILURES", most: 11, tight: 11, optional: false, cell: |group, _, _| failures(group) },
+    Column {
+        head: "WORKLOADS",
+        most: WORKLOADS_MOST,
+        tight: WORKLOADS_MOST,
+        optional: false,
+        cell: |group, _, most| workloads(group, most),
+    },
+    Column { head: "STATE", most: 10, tight: 10, optional: true, cell: |group, report, _| state(group, report) },
+    Column {
+        head: "LAST",
+        most: 9,
+        tight: 9,
+        optional: true,
+        cell: |group, report, _| age(group.last_at, report.as_of),
+    },
 ];
 
 const WIDE: [Column; 6] = [
-    Column { head: "NAMESPACES", most: 16, optional: false, cell: |group, _, _| namespaces(group) },
+    Column { head: "NAMESPACES", most: 16, tight: 16, optional: false, cell: |group, _, _| namespaces(group) },
     Column {
         head: "INDEXES",
         most: 0,
+        tight: 0,
         optional: false,
         cell: |group, _, _| group.indexes.clone().unwrap_or_else(none),
     },
-    Column { head: "NODES", most: 0, optional: false, cell: |group, _, _| nodes(group) },
-    Column { head: "COUNTED", most: 0, optional: false, cell: |group, _, _| counted_of(group) },
+    Column { head: "NODES", most: 0, tight: 0, optional: false, cell: |group, _, _| nodes(group) },
+    Column { head: "COUNTED", most: 0, tight: 0, optional: false, cell: |group, _, _| counted_of(group) },
     Column {
         head: "COST",
         most: 0,
+        tight: 0,
         optional: false,
         cell: |group, _, _| group.gpu_seconds.filter(|s| *s > 0.0).map_or_else(none, gpu_hours),
     },
     Column {
         head: "EXEMPLAR",
         most: 0,
+        tight: 0,
         optional: false,
         cell: |group, _, _| group.exemplar.pod.clone().unwrap_or_else(none),
     },
 ];
 
-const LAST: Column =
-    Column { head: "WHAT HAPPENED", most: usize::MAX, optional: false, cell: |group, _, _| what_happened(group) };
+const LAST: Column = Column {
+    head: "WHAT HAPPENED",
+    most: usize::MAX,
+    tight: usize::MAX,
+    optional: false,
+    cell: |group, _, _| what_happened(group),
+};
 
 fn none() -> String {
     "<none>".to_owned()
@@ -174,8 +196,9 @@ fn print_groups(
                 let most = match column.most {
                     most if wide => most.max(WORKLOADS_MOST),
                     usize::MAX => usize::MAX,
-                    most if narrow => most.min(NARROW_MOST),
-                    most => most,
+                    _ if narrow => column.tight.min(NARROW_MOST),
+                    most if look.width >= ROOMY => most,
+                    _ => column.tight,
                 };
                 let text = one_line(&(column.cell)(group, report, most));
                 if wide { text } else { cut(&text, most) }
@@ -237,6 +260,7 @@ fn state(group: &Group, report: &FailureReport) -> String {
         WorkloadState::Running => "running",
         WorkloadState::Suspended => "suspended",
         WorkloadState::Failing => "failing",
+        WorkloadState::Restarting => "restarting",
         WorkloadState::Failed => "failed",
         WorkloadState::Complete => "complete",
         WorkloadState::Unknown => "?",
@@ -255,6 +279,17 @@ fn counted_of(group: &Group) -> String {
 fn rule(group: &Group, report: &FailureReport) -> String {
     let by_rule = report.scope.group_by == "rule";
     let Some(class) = group.class.filter(|_| by_rule) else { return group.key.clone().unwrap_or_else(none) };
+    let Some(led_to) = &group.job_set_rule else { return pod_rule(group, class) };
+    // A JobSet's rule and, behind the arrow, what led to it: the Job's rule, else the Job's reason.
+    let below = match (&group.rule, &led_to.job_reason) {
+        (Some(rule), _) => &rule.label,
+        (None, Some(reason)) => reason,
+        (None, None) => return led_to.label.clone(),
+    };
+    format!("{} ← {below}", led_to.label)
+}
+
+fn pod_rule(group: &Group, class: Class) -> String {
     match (&group.rule, class) {
         (Some(rule), Class::Rule) => {
             let of_sidecar = group.exemplar.container.as_deref().filter(|_| group.exemplar.sidecar);
@@ -275,6 +310,10 @@ fn rule(group: &Group, report: &FailureReport) -> String {
 }
 
 fn action(group: &Group) -> String {
+    if let Some(led_to) = &group.job_set_rule {
+        let failed = led_to.failed_reason.clone().filter(|reason| reason != "FailJobSetFailurePolicyAction");
+        return failed.or_else(|| led_to.action.clone()).unwrap_or_else(|| "?".to_owned());
+    }
     match (&group.rule, group.class) {
         (Some(rule), Some(Class::Rule)) => rule.action.clone(),
         (_, Some(Class::Unknown)) => "?".to_owned(),

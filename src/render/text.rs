@@ -50,6 +50,23 @@ fn skip_control_sequence(chars: &mut std::iter::Peekable<std::str::Chars>) {
     }
 }
 
+/// The text in lines of at most `width` columns, broken between words.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && line.width() + 1 + word.width() > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
 /// The text cut to `width` columns, with `…` where something is missing.
 pub(super) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
@@ -92,6 +109,13 @@ mod tests {
         ] {
             assert_eq!(one_line(text), line, "{text:?}");
         }
+    }
+
+    #[test]
+    fn text_is_broken_between_words_and_a_long_word_is_not() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("a-word-too-long b", 6), ["a-word-too-long", "b"]);
+        assert_eq!(wrap("", 6), [""]);
     }
 
     #[test]

@@ -66,6 +66,9 @@ pub struct FailureLine {
     pub gpu_seconds: Option<f64>,
     /// The rule matched a sidecar (a restartable init container), not the app.
     pub sidecar: bool,
+    /// For a `JobSet`: the rule of its failure policy under which the controller acted on this failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_set_rule: Option<super::JobSetRule>,
     /// For `collateral`: what tore the pod down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torn_down_by: Option<String>,

@@ -3,7 +3,9 @@
 //! Inside a version there are only additions. Times are RFC 3339, durations seconds, unknown is `null`.
 
 mod class;
+mod explanation;
 mod failure;
+mod job_set;
 mod schema;
 
 use std::collections::BTreeMap;
@@ -12,8 +14,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use class::Class;
+pub use explanation::{Explanation, Judged, PolicyReport, PolicyRule, RuleVerdict, Run, TimelineEntry, TimelineKind};
 pub use failure::{FailureLine, FailureRule};
-pub use schema::{failure_schema, report_schema};
+pub use job_set::{
+    AttemptOutcome, AttemptReport, Blocker, JobSetReport, JobSetRule, RuleSource, Situation, SituationKind,
+};
+pub use schema::{explanation_schema, failure_schema, report_schema};
 
 use crate::model::{Time, Word};
 use crate::policy::NameSource;
@@ -214,6 +220,9 @@ pub struct Group {
     pub class: Option<Class>,
     /// The matched rule, where all failures of the group have it in common.
     pub rule: Option<GroupRule>,
+    /// For a `JobSet`: the rule of its failure policy under which the controller acted on these failures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_set_rule: Option<JobSetRule>,
     /// What the failures have in common beside the class: a reason, a signature, a node, …
     pub key: Option<String>,
     /// What happened.
@@ -255,6 +264,8 @@ pub enum WorkloadState {
     Running,
     /// Suspended.
     Suspended,
+    /// A `JobSet` whose Jobs are made anew, or are not all ready yet after that.
+    Restarting,
     /// Bound to fail, pods are still ending (`FailureTarget` without `Failed`).
     Failing,
     /// Failed.
@@ -332,6 +343,9 @@ pub struct WorkloadReport {
     pub first_cause: Option<FirstCause>,
     /// What the controller acted on.
     pub acted_on: Option<ActedOn>,
+    /// What a `JobSet` alone has: its attempts and what holds it up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_set: Option<JobSetReport>,
     /// What a reader must know of this workload.
     pub notes: Vec<String>,
 }

@@ -36,6 +36,8 @@ pub struct Scope {
     pub selector: Selector,
     /// Only these workloads; all where empty.
     pub targets: Vec<Target>,
+    /// Instead of all these: one workload or pod, with all that bears on it.
+    pub subject: Option<Subject>,
     /// Objects a page of a list read from a cluster; 0 for no pages.
     pub chunk_size: u32,
 }
@@ -49,6 +51,15 @@ pub struct Target {
     pub name: String,
 }
 
+/// A workload or pod whose story is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// Its kind; any where it was not told.
+    pub kind: Option<TargetKind>,
+    /// Its name.
+    pub name: String,
+}
+
 /// The kinds that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TargetKind {
@@ -58,6 +69,8 @@ pub enum TargetKind {
     CronJob,
     /// A `JobSet` and its Jobs.
     JobSet,
+    /// A pod.
+    Pod,
 }
 
 /// What of the failures to show.
@@ -96,6 +109,7 @@ impl TargetKind {
             Self::Job => "Job",
             Self::CronJob => "CronJob",
             Self::JobSet => "JobSet",
+            Self::Pod => "Pod",
         }
     }
 
@@ -105,6 +119,7 @@ impl TargetKind {
             Self::Job => "job",
             Self::CronJob => "cronjob",
             Self::JobSet => "jobset",
+            Self::Pod => "pod",
         }
     }
 }

@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,10 +9,10 @@ use super::Ending;
 use super::snapshot::{Resource, Snapshot};
 use super::splitter::{ListHead, ObjectSink, Position, Splitter};
 use crate::model::{
-    Event, EventView, Interner, Job, JobView, MetaView, Node, NodeView, Pod, PodView, Time, Wrapper, WrapperKind,
-    WrapperView,
+    CronJob, CronJobView, Event, EventView, Interner, Job, JobSet, JobSetView, JobView, MetaView, Node, NodeView, Pod,
+    PodView, Time,
 };
-use crate::request::Selector;
+use crate::request::{Scope, Selector};
 
 /// What of the objects read is wanted.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,21 @@ pub struct Filter {
     pub namespace: Option<String>,
     /// Only objects with these labels.
     pub selector: Selector,
+    /// Also Events about pods, as far as they tell where a pod ran and who ended it.
+    pub pod_events: bool,
+    /// A pod to keep even if nothing about it speaks of a failure.
+    pub pod: Option<String>,
+}
+
+impl From<&Scope> for Filter {
+    fn from(scope: &Scope) -> Self {
+        Self {
+            namespace: scope.namespace.clone(),
+            selector: scope.selector.clone(),
+            pod_events: scope.subject.is_some(),
+            pod: scope.subject.as_ref().map(|subject| subject.name.clone()),
+        }
+    }
 }
 
 /// Counts of one resource.
@@ -50,7 +65,8 @@ pub struct Intake {
     seen: HashMap<u64, Seen>,
     jobs: Vec<Option<Job>>,
     pods: Vec<Option<Pod>>,
-    wrappers: Vec<Option<Wrapper>>,
+    cron_jobs: Vec<Option<CronJob>>,
+    job_sets: Vec<Option<JobSet>>,
     events: Vec<Option<Event>>,
     nodes: Vec<Option<Node>>,
     tallies: BTreeMap<Resource, Tally>,
@@ -205,6 +221,12 @@ impl Intake {
         self.untitled_lists
     }
 
+    /// The nodes of the pods kept so far, by name.
+    pub fn nodes_of_pods(&self) -> BTreeSet<String> {
+        let nodes = self.pods.iter().flatten().filter_map(|pod| pod.node.as_deref());
+        nodes.map(str::to_owned).collect()
+    }
+
     /// Takes what could not be read since the last call: the first few by position, and how many in all.
     pub fn take_skipped(&mut self) -> (Vec<Skipped>, u64) {
         (std::mem::take(&mut self.skipped), std::mem::take(&mut self.skipped_count))
@@ -215,7 +237,8 @@ impl Intake {
         let mut snapshot = Snapshot {
             jobs: kept(self.jobs),
             pods: kept(self.pods),
-            wrappers: kept(self.wrappers),
+            cron_jobs: kept(self.cron_jobs),
+            job_sets: kept(self.job_sets),
             events: kept(self.events),
             nodes: kept(self.nodes),
             newest: self.newest,
@@ -278,20 +301,28 @@ impl Intake {
                     place(&mut self.jobs, &mut self.seen, &slot, Some(job));
                 }
             }
-            Kind::CronJob | Kind::JobSet => {
-                let view: WrapperView = parse(bytes)?;
+            Kind::CronJob => {
+                let view: CronJobView = parse(bytes)?;
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
-                    let wrapper_kind = if kind == Kind::JobSet { WrapperKind::JobSet } else { WrapperKind::CronJob };
-                    let wrapper = view.into_wrapper(wrapper_kind, &mut self.interner);
-                    place(&mut self.wrappers, &mut self.seen, &slot, Some(wrapper));
+                    let cron_job = view.into_cron_job(&mut self.interner);
+                    place(&mut self.cron_jobs, &mut self.seen, &slot, Some(cron_job));
+                }
+            }
+            Kind::JobSet => {
+                let view: JobSetView = parse(bytes)?;
+                let newest = view.newest_time();
+                if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
+                    let job_set = view.into_job_set(&mut self.interner);
+                    place(&mut self.job_sets, &mut self.seen, &slot, Some(job_set));
                 }
             }
             Kind::Event => {
                 let view: EventView = parse(bytes)?;
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
-                    let event = view.is_used().then(|| view.into_event(&mut self.interner));
+                    let used = view.is_used(self.filter.pod_events);
+                    let event = used.then(|| view.into_event(&mut self.interner));
                     place(&mut self.events, &mut self.seen, &slot, event);
                 }
             }
@@ -329,7 +360,8 @@ impl Intake {
         let newest = view.newest_time();
         if let Some(slot) = self.admit(view.metadata(), Kind::Pod, stage, newest) {
             let selected = self.filter.selector.matches(|key| view.metadata().label(key));
-            let pod = view.into_pod(&mut self.interner, selected);
+            let asked_for = self.filter.pod.as_deref() == Some(view.metadata().name());
+            let pod = view.into_pod(&mut self.interner, selected, asked_for);
             place(&mut self.pods, &mut self.seen, &slot, pod);
         }
     }

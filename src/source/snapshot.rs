@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::model::{Event, Job, Node, Pod, Time, Wrapper};
+use crate::model::{CronJob, Event, Job, JobSet, Node, Pod, Time};
 use crate::report::Source;
 
 /// The resources that are read, in the order in which they are told.
@@ -51,9 +51,11 @@ pub struct Snapshot {
     pub jobs: Vec<Job>,
     /// Pods that may tell of a failure, by namespace, name and uid.
     pub pods: Vec<Pod>,
-    /// `CronJob`s and `JobSet`s, by kind, namespace, name and uid.
-    pub wrappers: Vec<Wrapper>,
-    /// Events about Jobs, `CronJob`s and `JobSet`s, by time.
+    /// `CronJob`s, by namespace, name and uid.
+    pub cron_jobs: Vec<CronJob>,
+    /// `JobSet`s, by namespace, name and uid.
+    pub job_sets: Vec<JobSet>,
+    /// Events about Jobs, `CronJob`s and `JobSet`s and, where asked for, about pods, by time.
     pub events: Vec<Event>,
     /// Nodes, by name.
     pub nodes: Vec<Node>,
@@ -70,9 +72,8 @@ impl Snapshot {
     pub(super) fn sort(&mut self) {
         self.jobs.sort_unstable_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
         self.pods.sort_unstable_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
-        self.wrappers.sort_unstable_by(|a, b| {
-            (a.kind, &a.namespace, &a.name, &a.uid).cmp(&(b.kind, &b.namespace, &b.name, &b.uid))
-        });
+        self.cron_jobs.sort_unstable_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
+        self.job_sets.sort_unstable_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
         self.events.sort_unstable_by(|a, b| {
             let when = |event: &Event| (event.first, event.last, event.count);
             let what =

@@ -4,10 +4,13 @@ use crate::support::{project, run};
 #[test]
 fn the_readmes_output_is_real() {
     let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
-    let (_, after) = readme.split_once("$ cargo run --release -- failures -f examples/cluster.json.gz\n").unwrap();
-    let (shown, _) = after.split_once("```").unwrap();
-    let printed = run(&["failures", "-f", "examples/cluster.json.gz"]).env("COLUMNS", "120").output();
-    assert_eq!(shown, printed);
+    for command in [&["failures"][..], &["explain", "jobset/llama-70b"]] {
+        let arguments = [command, &["-f", "examples/cluster.json.gz"]].concat();
+        let (_, after) = readme.split_once(&format!("$ cargo run --release -- {}\n", arguments.join(" "))).unwrap();
+        let (shown, _) = after.split_once("```").unwrap();
+        let printed = run(&arguments).env("COLUMNS", "120").output();
+        assert_eq!(shown, printed);
+    }
 }
 
 /// The table of exit codes is made from the code.

@@ -28,7 +28,7 @@ fn json_is_valid_against_the_published_schema() {
 fn each_line_of_jsonl_is_valid_against_the_published_schema() {
     let validator = jsonschema::validator_for(&schema("failure.v1alpha1.json")).unwrap();
     let lines = world(&["-o", "jsonl", "--all"]);
-    assert_eq!(lines.lines().count(), 62);
+    assert_eq!(lines.lines().count(), 69, "every failed pod, and every attempt of a JobSet whose pods are gone");
     for line in lines.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let errors: Vec<_> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
@@ -38,7 +38,11 @@ fn each_line_of_jsonl_is_valid_against_the_published_schema() {
 
 #[test]
 fn the_published_schemas_are_those_of_the_code() {
-    for (of, file) in [("report", "failure-report.v1alpha1.json"), ("failure", "failure.v1alpha1.json")] {
+    for (of, file) in [
+        ("report", "failure-report.v1alpha1.json"),
+        ("failure", "failure.v1alpha1.json"),
+        ("explanation", "explanation.v1alpha1.json"),
+    ] {
         let printed = run(&["schema", of]).output();
         let published = std::fs::read_to_string(project().join("docs/schema").join(file)).unwrap();
         assert!(printed == published, "docs/schema/{file} is stale: `just schema` makes it anew");

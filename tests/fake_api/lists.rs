@@ -148,7 +148,7 @@ fn jobsets_are_read_with_the_preferred_version() {
     });
     let read = Home::of(&api).read();
     assert_eq!(source(read.snapshot(), Resource::JobSets).state, SourceState::Read);
-    assert_eq!(&*read.snapshot().wrappers[0].name, "llama");
+    assert_eq!(&*read.snapshot().job_sets[0].name, "llama");
 }
 
 #[test]

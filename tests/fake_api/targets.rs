@@ -73,8 +73,9 @@ fn a_job_is_read_by_name_and_its_pods_by_label() {
 fn what_owns_a_job_is_read_for_its_labels_and_rule_names() {
     let api = FakeApi::start(namespace);
     let read = home(&api, &[(TargetKind::Job, "nightly-1"), (TargetKind::Job, "llama-w-0")]).read();
-    let wrappers: Vec<_> = read.snapshot().wrappers.iter().map(|wrapper| &*wrapper.name).collect();
-    assert_eq!(wrappers, ["nightly", "llama"]);
+    let cron_jobs: Vec<_> = read.snapshot().cron_jobs.iter().map(|cron_job| &*cron_job.name).collect();
+    let job_sets: Vec<_> = read.snapshot().job_sets.iter().map(|job_set| &*job_set.name).collect();
+    assert_eq!((cron_jobs, job_sets), (vec!["nightly"], vec!["llama"]));
     assert!(!asked(&api).contains(&format!("{JOBS}?limit=500")));
 }
 
@@ -99,6 +100,7 @@ fn a_jobset_is_read_with_its_jobs_and_pods_by_label() {
         asked(&api),
         [
             "/api/v1/namespaces/ml/events?fieldSelector=involvedObject.kind=Job,involvedObject.name=llama-w-0&limit=500",
+            "/api/v1/namespaces/ml/events?fieldSelector=involvedObject.kind=JobSet,involvedObject.name=llama&limit=500",
             "/api/v1/namespaces/ml/pods?labelSelector=jobset.sigs.k8s.io/jobset-name in (llama)&limit=500",
             "/apis/batch/v1/namespaces/ml/jobs?labelSelector=jobset.sigs.k8s.io/jobset-name in (llama)&limit=500",
             "/apis/jobset.x-k8s.io",

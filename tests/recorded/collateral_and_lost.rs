@@ -54,13 +54,14 @@ fn leader_wins_failed_once_on_the_way_to_success() {
 #[test]
 fn stuck_restart_tore_both_pods_down() {
     let story = story("jobset-stuck-restart");
-    assert_eq!(story.classes(), classes(&[("collateral", 2)]));
+    assert_eq!(story.classes(), classes(&[("collateral", 2), ("lost", 1)]));
     assert_eq!(story.counted(), 2);
-    assert!(story.lines.iter().all(|line| line["tornDownBy"] == "jobDeleted"));
-    let pods: Vec<_> = story.lines.iter().map(|line| line["pod"].as_str().unwrap()).collect();
+    let torn_down = story.of_class("collateral");
+    assert!(torn_down.iter().all(|line| line["tornDownBy"] == "jobSetRestarting"));
+    let pods: Vec<_> = torn_down.iter().map(|line| line["pod"].as_str().unwrap()).collect();
     assert_eq!(pods, ["stuck-restart-w-1-0-dgk26", "stuck-restart-w-1-1-9jxbs"]);
-    assert_eq!(story.workload()["state"], "failing");
-    assert!(story.report["notes"].to_string().contains("restarts: jobset/stuck-restart (1)"));
+    assert_eq!(story.workload()["state"], "restarting");
+    assert_eq!(story.of_class("lost")[0]["jobSetRule"]["label"], "(default)", "the attempt before");
 }
 
 /// Without its Events nothing tells the siblings from failures of their own: they are lost, and said to be.

@@ -3,6 +3,8 @@
 
 mod collateral_and_lost;
 mod expected_pods;
+mod explanations;
+mod job_sets;
 mod kep_4443;
 mod made_up;
 mod policies;

@@ -197,7 +197,7 @@ fn backup_failed_three_runs_under_one_rule() {
 #[test]
 fn llama_failed_under_the_rule_of_its_job() {
     let story = story("jobset-llama-70b");
-    assert_eq!(story.classes(), classes(&[("collateral", 1), ("rule", 1)]));
+    assert_eq!(story.classes(), classes(&[("collateral", 1), ("lost", 2), ("rule", 1)]));
     let line = story.of_class("rule")[0];
     assert_eq!(line["workload"], "jobset/llama-70b");
     assert_eq!(line["job"], "llama-70b-slice-1");

@@ -87,16 +87,16 @@ fn other_kinds_are_passed_over() {
 #[test]
 fn restarting_jobset_waits_for_an_image() {
     let story = story("jobset-restarting");
-    assert_eq!(story.classes(), classes(&[("pending", 1)]));
-    assert_eq!(story.lines[0]["workload"], "jobset/restarting");
-    assert_eq!(story.lines[0]["attempt"], 1);
+    assert_eq!(story.classes(), classes(&[("lost", 1), ("pending", 1)]));
+    let waits = story.of_class("pending")[0];
+    assert_eq!((&waits["workload"], &waits["attempt"]), (&"jobset/restarting".into(), &1.into()));
 }
 
 /// Under a TrainJob: shown by its JobSet, with the Job's rule.
 #[test]
 fn trainjobs_are_told_by_their_jobsets() {
     let patient = story("trainjob-bert-patient");
-    assert_eq!(patient.classes(), classes(&[("collateral", 1), ("rule", 1)]));
+    assert_eq!(patient.classes(), classes(&[("collateral", 1), ("lost", 1), ("rule", 1)]));
     assert_eq!(patient.of_class("rule")[0]["workload"], "jobset/bert-patient");
     let plain = story("trainjob-bert-plain");
     assert_eq!(plain.classes(), classes(&[("collateral", 1), ("noPolicy", 1)]));
@@ -106,7 +106,8 @@ fn trainjobs_are_told_by_their_jobsets() {
 /// Recordings of JobSets whose last attempt is all that is left.
 #[test]
 fn the_last_attempt_of_other_jobsets() {
-    assert_eq!(story("jobset-finetune").classes(), classes(&[("collateral", 1), ("noPolicy", 1)]));
+    let finetune = classes(&[("collateral", 1), ("lost", 2), ("noPolicy", 1)]);
+    assert_eq!(story("jobset-finetune").classes(), finetune);
     assert_eq!(story("jobset-finetune").group("noPolicy")["cause"]["signal"], "SIGSEGV");
     assert_eq!(story("jobset-no-policy").classes(), classes(&[("noPolicy", 1)]));
     assert_eq!(story("jobset-rl-loop").lines.len(), 0);

@@ -1,10 +1,10 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use sigapps::advice::{Kubectl, advise};
-use sigapps::analysis::{Options, analyse, failure_line, report};
+use sigapps::advice::{Kubectl, advise, advise_on};
+use sigapps::analysis::{FindError, Options, analyse, explain, failure_line, find, report};
 use sigapps::report::{Class, ReportScope};
-use sigapps::request::GroupBy;
+use sigapps::request::{GroupBy, Scope, Subject, TargetKind};
 use sigapps::source::{Filter, file};
 
 /// A file of `tests/fixtures`.
@@ -45,7 +45,7 @@ pub(crate) fn story_with_all(name: &str) -> Story {
 pub(crate) fn story_of(path: &Path, view: &View) -> Story {
     let selector = view.selector.parse().unwrap();
     let mut said = Vec::new();
-    let filter = Filter { namespace: None, selector };
+    let filter = Filter { selector, ..Filter::default() };
     let snapshot =
         file::read(&[path.to_str().unwrap().to_owned()], filter.clone(), &mut |line| said.push(line.to_owned()))
             .unwrap();
@@ -67,6 +67,30 @@ pub(crate) fn story_of(path: &Path, view: &View) -> Story {
     let story = Story { report, lines };
     story.is_consistent();
     story
+}
+
+/// The objects of a recording.
+pub(crate) fn items_of(recording: &str) -> Vec<Value> {
+    let path = fixture(&format!("recorded/{recording}.json"));
+    let mut dump: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    serde_json::from_value(dump["items"].take()).unwrap()
+}
+
+/// What `explain` makes of a file.
+pub(crate) fn explanation(path: &Path, subject: &str) -> Result<Value, FindError> {
+    let (kind, name) = subject.split_once('/').map_or((None, subject), |(kind, name)| (Some(kind), name));
+    let kinds = [TargetKind::Job, TargetKind::CronJob, TargetKind::JobSet, TargetKind::Pod];
+    let kind = kind.map(|kind| kinds.into_iter().find(|of| of.name() == kind).unwrap());
+    let scope = Scope { subject: Some(Subject { kind, name: name.to_owned() }), ..Scope::default() };
+    let snapshot = file::read(&[path.to_str().unwrap().to_owned()], (&scope).into(), &mut |_| {}).unwrap();
+    let found = find(&snapshot, kind, name)?;
+    let now = snapshot.newest;
+    let targets = found.judged_with(&snapshot).into_iter().collect();
+    let options = Options { now, pending_after: 300, all: true, targets, ..Options::default() };
+    let analysis = analyse(&snapshot, &options);
+    let mut explanation = explain(&analysis, found, now);
+    explanation.suggestions = advise_on(&analysis, found, now, &Kubectl::default());
+    Ok(serde_json::to_value(explanation).unwrap())
 }
 
 /// The story of objects written down in a test.

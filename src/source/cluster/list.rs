@@ -82,6 +82,7 @@ impl Outcome {
 }
 
 /// Reads lists to their end.
+#[derive(Clone)]
 pub(super) struct Lister<'a> {
     pub(super) api: &'a Api<'a>,
     pub(super) intake: Arc<Mutex<Intake>>,

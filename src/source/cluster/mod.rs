@@ -6,6 +6,7 @@
 
 mod api;
 mod body;
+mod detail;
 mod environment;
 mod error;
 mod fault;
@@ -31,7 +32,7 @@ pub use environment::Environment;
 pub use error::ClusterError;
 pub use timeout::{TimeoutError, parse_timeout};
 
-use super::{Filter, Intake, Resource, Snapshot, Source, SourceState};
+use super::{Intake, Resource, Snapshot, Source, SourceState};
 use crate::request::{Connection, Scope};
 
 /// The namespace that kubectl would use: the one asked for, the context's, a pod's own, or `default`.
@@ -67,8 +68,7 @@ pub fn read_in(
         .enable_all()
         .build()
         .map_err(|error| ClusterError::Process(error.to_string()))?;
-    let filter = Filter { namespace: scope.namespace.clone(), selector: scope.selector.clone() };
-    let intake = Arc::new(Mutex::new(Intake::new(filter)));
+    let intake = Arc::new(Mutex::new(Intake::new(scope.into())));
     let patience = Patience::new(connection.request_timeout);
     let read = runtime.block_on(run(reach, patience, scope, &intake, talk));
     // A look-up of a name that hangs must not hold up the error.
@@ -100,6 +100,9 @@ async fn run(
     let api = Api::new(client, destination, patience, talk);
     let lister = Lister { api: &api, intake: Arc::clone(intake), chunk_size: scope.chunk_size };
     let reading = Reading { lister, namespace: scope.namespace.as_deref() };
+    if let Some(subject) = &scope.subject {
+        return Box::pin(reading.detail(subject)).await;
+    }
     match scope.targets.as_slice() {
         [] => Box::pin(reading.all()).await,
         targets => Box::pin(reading.targets(targets)).await,

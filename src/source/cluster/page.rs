@@ -4,7 +4,7 @@ use serde::Deserialize;
 use tokio::sync::oneshot;
 
 use super::body::BodyReader;
-use crate::model::WrapperView;
+use crate::model::ObjectView;
 use crate::source::{Ending, Intake, ListHead, ObjectSink, Position, Splitter};
 
 /// What a list's `metadata` says of the rest of it.
@@ -191,7 +191,7 @@ pub(super) fn take(intake: &Mutex<Intake>, bytes: &[u8], list: &ListHead, at: Po
         return Skips::default();
     }
     // Mostly one member is bad, and the name is not it.
-    let name = serde_json::from_slice::<WrapperView>(bytes).ok().map(|view| {
+    let name = serde_json::from_slice::<ObjectView>(bytes).ok().map(|view| {
         let metadata = view.metadata();
         format!("{}/{}", metadata.namespace(), metadata.name())
     });

@@ -21,8 +21,9 @@ pub(super) struct Reading<'a> {
 pub(super) type Outcomes = [Outcome; Resource::ALL.len()];
 
 pub(super) const JOBSET_GROUP: &str = "jobset.x-k8s.io";
-/// Only Events about Jobs are asked for: those about pods are many, and tell what the pods tell.
-const ABOUT_JOBS: &str = "involvedObject.kind=Job";
+/// Only Events about Jobs and `JobSet`s are asked for: those about pods are many, and tell what the pods tell.
+pub(super) const ABOUT_JOBS: &str = "involvedObject.kind=Job";
+pub(super) const ABOUT_JOB_SETS: &str = "involvedObject.kind=JobSet";
 
 /// The resource as RBAC names it.
 pub(super) const fn rbac_name(resource: Resource) -> &'static str {
@@ -42,14 +43,14 @@ impl<'a> Reading<'a> {
     /// Reads everything in the namespace or the cluster, side by side.
     pub(super) async fn all(&self) -> Result<Outcomes, ClusterError> {
         let all = |resource, version| self.list(resource, version, &[], Wanted::All);
-        let (jobs, pods, cron_jobs, job_sets, events) = tokio::try_join!(
+        let (jobs, pods, cron_jobs, (job_sets, events_of_job_sets), events) = tokio::try_join!(
             async { self.required(Resource::Jobs, all(Resource::Jobs, "batch/v1").await) },
             async { self.required(Resource::Pods, all(Resource::Pods, "v1").await) },
             async { self.degraded(Resource::CronJobs, all(Resource::CronJobs, "batch/v1").await) },
-            async { self.degraded(Resource::JobSets, self.job_sets().await) },
-            async { self.degraded(Resource::Events, self.events(None).await) },
+            self.job_sets(),
+            async { self.degraded(Resource::Events, self.events(ABOUT_JOBS, None).await) },
         )?;
-        Ok([jobs, pods, cron_jobs, job_sets, events, Outcome::new(SourceState::NotAsked)])
+        Ok([jobs, pods, cron_jobs, job_sets, events.join(events_of_job_sets), Outcome::new(SourceState::NotAsked)])
     }
 
     /// Reads a list; `query` names what the server filters by.
@@ -68,19 +69,28 @@ impl<'a> Reading<'a> {
         self.lister.read(&List { resource, path, wanted }).await
     }
 
-    /// Reads the Events about Jobs, or about one.
-    pub(super) async fn events(&self, job: Option<&str>) -> Result<Outcome, Fault> {
-        let selector = match job {
-            Some(name) => format!("{ABOUT_JOBS},involvedObject.name={name}"),
-            None => ABOUT_JOBS.to_owned(),
+    /// Reads the Events about Jobs or `JobSet`s, or about one of them.
+    pub(super) async fn events(&self, about: &str, name: Option<&str>) -> Result<Outcome, Fault> {
+        let selector = match name {
+            Some(name) => format!("{about},involvedObject.name={name}"),
+            None => about.to_owned(),
         };
         self.list(Resource::Events, "v1", &[("fieldSelector", &selector)], Wanted::All).await
     }
 
-    async fn job_sets(&self) -> Result<Outcome, Fault> {
-        match self.job_set_version().await? {
-            Some(version) => self.list(Resource::JobSets, &version, &[], Wanted::All).await,
-            None => Ok(Outcome::new(SourceState::NotInstalled)),
+    /// The `JobSet`s and the Events about them, where they are installed.
+    async fn job_sets(&self) -> Result<(Outcome, Outcome), ClusterError> {
+        let none = || Outcome::new(SourceState::NotAsked);
+        match self.job_set_version().await {
+            Ok(Some(version)) => {
+                let (job_sets, events) = tokio::join!(
+                    self.list(Resource::JobSets, &version, &[], Wanted::All),
+                    self.events(ABOUT_JOB_SETS, None)
+                );
+                Ok((self.degraded(Resource::JobSets, job_sets)?, self.degraded(Resource::Events, events)?))
+            }
+            Ok(None) => Ok((Outcome::new(SourceState::NotInstalled), none())),
+            Err(fault) => Ok((self.degraded(Resource::JobSets, Err(fault))?, none())),
         }
     }
 

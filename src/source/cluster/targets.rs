@@ -10,16 +10,16 @@ use super::fault::Fault;
 use super::list::Outcome;
 use super::page::{self, Wanted};
 use super::path;
-use super::reading::{JOBSET_GROUP, Outcomes, Reading, rbac_name};
+use super::reading::{ABOUT_JOB_SETS, ABOUT_JOBS, JOBSET_GROUP, Outcomes, Reading, rbac_name};
 use crate::request::{Target, TargetKind};
 use crate::source::nearest;
 use crate::source::{ListHead, Position, Resource, SourceState};
 
 /// Requests for single objects that are under way at once.
-const AT_ONCE: usize = 8;
+pub(super) const AT_ONCE: usize = 8;
 /// Names in one label selector: with more, the URL outgrows what servers take.
 const NAMES_A_SELECTOR: usize = 50;
-/// Jobs whose Events are asked for one by one; for more, the namespace's are read.
+/// Jobs, or `JobSet`s, whose Events are asked for one by one; for more, the namespace's are read.
 const EVENTS_BY_NAME: usize = 4;
 
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";
@@ -35,9 +35,10 @@ struct Names {
 }
 
 /// An object that was read by its name.
-struct Read {
-    outcome: Outcome,
-    owner: Option<(Resource, String)>,
+pub(super) struct Read {
+    pub(super) outcome: Outcome,
+    /// The Job, `CronJob` or `JobSet` that controls it.
+    pub(super) owner: Option<Target>,
 }
 
 #[derive(Default, Deserialize)]
@@ -63,13 +64,15 @@ struct Owner {
 }
 
 impl Owner {
-    fn wrapper(&self) -> Option<Resource> {
+    fn into_target(self) -> Option<Target> {
         let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
-        match (group, self.kind.as_str()) {
-            ("batch", "CronJob") => Some(Resource::CronJobs),
-            (JOBSET_GROUP, "JobSet") => Some(Resource::JobSets),
-            _ => None,
-        }
+        let kind = match (group, self.kind.as_str()) {
+            ("batch", "Job") => TargetKind::Job,
+            ("batch", "CronJob") => TargetKind::CronJob,
+            (JOBSET_GROUP, "JobSet") => TargetKind::JobSet,
+            _ => return None,
+        };
+        Some(Target { kind, name: self.name })
     }
 }
 
@@ -90,31 +93,30 @@ impl Reading<'_> {
         of_jobs.extend(of_cron_jobs.jobs.iter().cloned());
         let mut all_jobs = of_jobs.clone();
         all_jobs.extend(of_job_sets.jobs.iter().cloned());
-        let missing = |resource, known: &BTreeSet<String>| -> BTreeSet<String> {
-            owners.iter().filter(|(r, name)| *r == resource && !known.contains(name)).map(|(_, n)| n.clone()).collect()
+        let missing = |kind, known: &BTreeSet<String>| -> BTreeSet<String> {
+            let of_kind = owners.iter().filter(|owner| owner.kind == kind && !known.contains(&owner.name));
+            of_kind.map(|owner| owner.name.clone()).collect()
         };
         let (more_cron_jobs, more_job_sets) =
-            (missing(Resource::CronJobs, &names.cron_jobs), missing(Resource::JobSets, &names.job_sets));
-        let (pods, owning_cron_jobs, owning_job_sets, events) = tokio::try_join!(
+            (missing(TargetKind::CronJob, &names.cron_jobs), missing(TargetKind::JobSet, &names.job_sets));
+        let (pods, owning_cron_jobs, owning_job_sets, events, events_of_job_sets) = tokio::try_join!(
             self.labelled(Resource::Pods, "v1", JOB_NAME, &of_jobs, Wanted::All),
             self.wrappers(Resource::CronJobs, &more_cron_jobs, false),
             self.wrappers(Resource::JobSets, &more_job_sets, false),
-            self.events_of(&all_jobs),
+            self.events_of(ABOUT_JOBS, &all_jobs),
+            self.events_of(ABOUT_JOB_SETS, &names.job_sets),
         )?;
         Ok([
             by_name.join(of_cron_jobs).join(of_job_sets),
             pods.join(pods_of_job_sets),
             cron_jobs.join(owning_cron_jobs),
             job_sets.join(owning_job_sets),
-            events,
+            events.join(events_of_job_sets),
             Outcome::new(SourceState::NotAsked),
         ])
     }
 
-    async fn jobs_by_name(
-        &self,
-        names: &BTreeSet<String>,
-    ) -> Result<(Outcome, BTreeSet<(Resource, String)>), ClusterError> {
+    async fn jobs_by_name(&self, names: &BTreeSet<String>) -> Result<(Outcome, BTreeSet<Target>), ClusterError> {
         let mut all = Outcome::new(SourceState::NotAsked);
         let mut owners = BTreeSet::new();
         let mut reads = stream::iter(names)
@@ -200,19 +202,19 @@ impl Reading<'_> {
         Ok(all)
     }
 
-    async fn events_of(&self, jobs: &BTreeSet<String>) -> Result<Outcome, ClusterError> {
+    async fn events_of(&self, about: &str, names: &BTreeSet<String>) -> Result<Outcome, ClusterError> {
         let mut all = Outcome::new(SourceState::NotAsked);
-        if jobs.len() > EVENTS_BY_NAME {
-            return self.degraded(Resource::Events, self.events(None).await);
+        if names.len() > EVENTS_BY_NAME {
+            return self.degraded(Resource::Events, self.events(about, None).await);
         }
-        for job in jobs {
-            all = all.join(self.degraded(Resource::Events, self.events(Some(job)).await)?);
+        for name in names {
+            all = all.join(self.degraded(Resource::Events, self.events(about, Some(name)).await)?);
         }
         Ok(all)
     }
 
     /// Reads one object into the intake.
-    async fn object(&self, resource: Resource, version: &str, name: &str) -> Result<Read, Fault> {
+    pub(super) async fn object(&self, resource: Resource, version: &str, name: &str) -> Result<Read, Fault> {
         let path = format!("{}/{}", path::of(version, self.namespace, resource.name()), path::encode(name));
         let body = self.api().fetch(resource.name(), &path, JSON).await?;
         let Ok(named) = serde_json::from_slice::<Named>(&body) else {
@@ -225,11 +227,11 @@ impl Reading<'_> {
             outcome.state = SourceState::Unreadable;
         }
         let owner = named.metadata.owner_references.into_iter().find(|owner| owner.controller);
-        Ok(Read { outcome, owner: owner.and_then(|owner| Some((owner.wrapper()?, owner.name))) })
+        Ok(Read { outcome, owner: owner.and_then(Owner::into_target) })
     }
 
     /// The error for a name that is not there, with names like it where they may be listed.
-    async fn not_found(&self, resource: Resource, version: &str, name: &str) -> ClusterError {
+    pub(super) async fn not_found(&self, resource: Resource, version: &str, name: &str) -> ClusterError {
         #[derive(Default, Deserialize)]
         #[serde(default)]
         struct NameList {
@@ -255,6 +257,8 @@ impl Names {
                 TargetKind::Job => &mut names.jobs,
                 TargetKind::CronJob => &mut names.cron_jobs,
                 TargetKind::JobSet => &mut names.job_sets,
+                // A pod is read with the workload that it belongs to.
+                TargetKind::Pod => continue,
             };
             of_kind.insert(target.name.clone());
         }

@@ -1,0 +1,115 @@
+//! Rule by rule, why it matched or why not.
+
+use super::{Facts, Subject};
+use crate::analysis::group::cause_words;
+use crate::analysis::{Failure, object};
+use crate::model::{FailurePolicy, Job, Pod};
+use crate::policy::{Endings, FailedJob, RuleWhy, job_set_rule_for, job_set_rule_why_not, label, why};
+use crate::report::{Class, Judged, RuleVerdict};
+
+/// Failures judged one by one: one of each cause.
+const MOST: usize = 6;
+
+/// For a pod: that pod. Else one pod of each cause, and one Job of each kind of failure under a `JobSet`'s policy.
+pub(super) fn judged(facts: &Facts) -> Vec<Judged> {
+    if let Subject::Pod(pod) = facts.subject {
+        let failure = facts.failures.first().copied();
+        let cause = failure.map_or_else(|| phase_words(pod), cause_words);
+        return facts.jobs.first().and_then(|job| judge_pod(facts, job, pod, cause)).into_iter().collect();
+    }
+    let mut seen = Vec::new();
+    let mut all: Vec<Judged> = Vec::new();
+    let policy_failures = facts
+        .failures
+        .iter()
+        .filter(|failure| matches!(failure.class, Class::Rule | Class::NoRule | Class::Unmatchable));
+    for failure in policy_failures {
+        let (Some(job), Some(pod)) = (failure.job, failure.pod) else { continue };
+        let key = (failure.class, failure.rule.map(|rule| rule.index), cause_words(failure));
+        if all.len() < MOST && !seen.contains(&key) {
+            all.extend(judge_pod(facts, job, pod, key.2.clone()));
+            seen.push(key);
+        }
+    }
+    all.extend(judge_jobs(facts));
+    all
+}
+
+fn phase_words(pod: &Pod) -> String {
+    format!("phase {:?}, not ended", pod.phase)
+}
+
+fn judge_pod(facts: &Facts, job: &Job, pod: &Pod, cause: String) -> Option<Judged> {
+    let policy = job.policy.as_ref()?;
+    let endings = Endings { containers: &pod.ends, init_containers: pod.init_ends(), conditions: &pod.conditions };
+    let whys = why(policy, endings, job.backoff_limit_per_index.is_some());
+    let names = facts.analysis.rule_names_of(job);
+    let rules =
+        policy.rules.iter().zip(whys).enumerate().map(|(index, (rule, RuleWhy { matched, why }))| RuleVerdict {
+            index,
+            label: label(rule, index, names).label.into_owned(),
+            action: rule.action.to_string(),
+            matched,
+            why,
+        });
+    let rules: Vec<RuleVerdict> = rules.collect();
+    Some(Judged {
+        object: object("pod", &pod.namespace, &pod.name),
+        cause,
+        policy: "podFailurePolicy",
+        matched: rules.iter().find(|rule| rule.matched).map(|rule| rule.index),
+        rules,
+    })
+}
+
+/// The Jobs that a `JobSet`'s decisions name, each kind of failure once.
+fn judge_jobs(facts: &Facts) -> Vec<Judged> {
+    let Some(story) = facts.story else { return Vec::new() };
+    let Some(policy) = &story.job_set.failure_policy else { return Vec::new() };
+    let mut seen: Vec<(Option<usize>, &str)> = Vec::new();
+    let mut all = Vec::new();
+    for decision in story.attempts.iter().filter_map(|attempt| attempt.decision.as_ref()) {
+        let (Some(job), Some((reason, message))) = (decision.job, decision.failure) else { continue };
+        let other_job = |own: &Job| decision.job_in_data.is_none_or(|job| !std::ptr::eq(job, own));
+        if matches!(facts.subject, Subject::Job(own) if other_job(own)) {
+            continue;
+        }
+        let replicated = story.job_set.replicated_job_of(job).map(|replicated| &*replicated.name);
+        let failed = FailedJob { replicated_job: replicated, reason, message, at: None };
+        let Some(matched) = job_set_rule_for(policy, failed) else { continue };
+        if all.len() < MOST && !seen.contains(&(matched, reason)) {
+            seen.push((matched, reason));
+            all.push(Judged {
+                object: object("job", &story.job_set.namespace, job),
+                cause: format!("{reason}: {message}"),
+                policy: "failurePolicy",
+                matched,
+                rules: verdicts(policy, failed, matched),
+            });
+        }
+    }
+    all
+}
+
+fn verdicts(policy: &FailurePolicy, failed: FailedJob, matched: Option<usize>) -> Vec<RuleVerdict> {
+    let of = |(index, rule): (usize, &crate::model::FailurePolicyRule)| {
+        let why = match (job_set_rule_why_not(rule, failed), matched) {
+            (_, Some(first)) if first < index => format!("rule {index} not reached: rule {first} matched before it"),
+            (None, _) => format!("rule {index} matched: all that it asks for holds"),
+            (Some(why), _) => format!("rule {index} not matched: {why}"),
+        };
+        RuleVerdict {
+            index,
+            label: rule.name.to_string(),
+            action: rule.action.to_string(),
+            matched: matched == Some(index),
+            why,
+        }
+    };
+    policy.rules.iter().enumerate().map(of).collect()
+}
+
+/// Failures that a rule, or the default, holds for.
+pub(super) fn is_judged(failure: &Failure) -> bool {
+    matches!(failure.class, Class::Rule | Class::NoRule | Class::Unmatchable)
+}

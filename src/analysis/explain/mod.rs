@@ -1,0 +1,313 @@
+//! The whole story of one workload or pod: what became of it, in order of time, under which rules, how each fact is known
+//! and what is not.
+
+mod judged;
+mod policies;
+mod runs;
+mod subject;
+mod timeline;
+mod verdict;
+
+pub use subject::{FindError, Subject, find};
+
+use super::job_set::{Attempt, JobSetStory};
+use super::owner::{cron_job_reference, job_reference, job_set_reference, pod_reference};
+use super::{Analysis, Failure, object};
+use crate::model::{Job, Time};
+use crate::report::{API_VERSION, Class, Evidence, Explanation, SourceState, WorkloadRef, WorkloadState};
+
+/// All that is told of a subject.
+struct Facts<'a, 's> {
+    analysis: &'a Analysis<'s>,
+    subject: Subject<'s>,
+    /// Its Jobs in the data: of a `JobSet`, those of its last attempt.
+    jobs: Vec<&'s Job>,
+    /// Its failures, by time: of a `JobSet`, those of its last attempt.
+    failures: Vec<&'a Failure<'s>>,
+    story: Option<&'a JobSetStory<'s>>,
+    now: Option<Time>,
+}
+
+/// Objects that evidence is given for; more would not be read.
+const MOST_EVIDENCE: usize = 12;
+
+/// Explains a subject by an analysis of the workload it belongs to. Suggestions are for the caller to add.
+pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Explanation {
+    let facts = Facts::new(analysis, subject, now);
+    let state = facts.state();
+    let mut sources = analysis.snapshot.sources.clone();
+    sources.retain(|source| source.state != SourceState::NotAsked);
+    Explanation {
+        api_version: API_VERSION,
+        kind: "Explanation",
+        cluster: analysis.snapshot.cluster.clone(),
+        as_of: now,
+        subject: facts.reference(),
+        state,
+        verdict: verdict::verdict(&facts, state),
+        timeline: timeline::timeline(&facts),
+        job_set: facts.own_story().map(JobSetStory::report),
+        runs: runs::runs(&facts),
+        policies: policies::policies(&facts),
+        judged: judged::judged(&facts),
+        evidence: facts.evidence(),
+        missing: facts.missing(),
+        suggestions: Vec::new(),
+        sources,
+        notes: facts.notes(),
+    }
+}
+
+/// Whether a failure is one of the subject's: advice for others does not belong to its story.
+pub fn is_of(analysis: &Analysis, subject: Subject, failure: &Failure) -> bool {
+    match subject {
+        Subject::Pod(pod) => failure.pod.is_some_and(|other| std::ptr::eq(other, pod)),
+        Subject::Job(job) => failure.job.is_some_and(|other| std::ptr::eq(other, job)),
+        Subject::CronJob(_) | Subject::JobSet(_) => {
+            let workload = &analysis.workloads[failure.workload].reference;
+            *workload.name == *subject.name() && *workload.namespace == *subject.namespace()
+        }
+    }
+}
+
+impl<'a, 's> Facts<'a, 's> {
+    fn new(analysis: &'a Analysis<'s>, subject: Subject<'s>, now: Option<Time>) -> Self {
+        let story = story_of(analysis, subject);
+        let snapshot = analysis.snapshot;
+        let jobs: Vec<&Job> = match subject {
+            Subject::Job(job) => vec![job],
+            Subject::Pod(pod) => {
+                let of_pod = |job: &&Job| {
+                    let owner = pod.owner.as_ref().filter(|owner| owner.is("batch", "Job"));
+                    owner.is_some_and(|owner| {
+                        owner.name == job.name
+                            && job.namespace == pod.namespace
+                            && (owner.uid == job.uid || owner.uid.is_none())
+                    })
+                };
+                snapshot.jobs.iter().filter(of_pod).collect()
+            }
+            Subject::JobSet(_) => story.map(|story| story.jobs_of_last_attempt().collect()).unwrap_or_default(),
+            Subject::CronJob(cron_job) => {
+                let of_cron_job = |job: &&Job| {
+                    let owner = job.owner.as_ref().filter(|owner| owner.is("batch", "CronJob"));
+                    owner.is_some_and(|owner| owner.name == cron_job.name) && job.namespace == cron_job.namespace
+                };
+                let mut jobs: Vec<&Job> = snapshot.jobs.iter().filter(of_cron_job).collect();
+                jobs.sort_by_key(|job| (std::cmp::Reverse(job.created), &job.name));
+                jobs
+            }
+        };
+        let is_of = |failure: &&Failure| match subject {
+            Subject::Pod(pod) => failure.pod.is_some_and(|other| std::ptr::eq(other, pod)),
+            _ => failure.job.is_some_and(|job| jobs.iter().any(|other| std::ptr::eq(*other, job))),
+        };
+        let failures = analysis.failures.iter().filter(is_of).collect();
+        Self { analysis, subject, jobs, failures, story, now }
+    }
+
+    /// The story of the subject itself.
+    fn own_story(&self) -> Option<&'a JobSetStory<'s>> {
+        self.story.filter(|_| matches!(self.subject, Subject::JobSet(_)))
+    }
+
+    /// The decision of a `JobSet` that a Job's failure led to.
+    fn decision_for(&self, job: &Job) -> Option<(&'a JobSetStory<'s>, &'a Attempt<'s>)> {
+        let story = self.story?;
+        let of_job = |attempt: &&Attempt| {
+            let named = attempt.decision.as_ref().and_then(|decision| decision.job_in_data);
+            named.is_some_and(|named| std::ptr::eq(named, job))
+        };
+        story.attempts.iter().find(of_job).map(|attempt| (story, attempt))
+    }
+
+    fn reference(&self) -> WorkloadRef {
+        match self.subject {
+            Subject::Job(job) => job_reference(job),
+            Subject::CronJob(cron_job) => cron_job_reference(cron_job),
+            Subject::JobSet(job_set) => job_set_reference(job_set),
+            Subject::Pod(pod) => pod_reference(pod),
+        }
+    }
+
+    fn state(&self) -> WorkloadState {
+        match (self.subject, self.story) {
+            (Subject::JobSet(_), Some(story)) => story.state(),
+            (Subject::Job(job), _) => job_state(job),
+            (Subject::CronJob(cron_job), _) if cron_job.suspend => WorkloadState::Suspended,
+            (Subject::CronJob(_), _) => self.jobs.first().map_or(WorkloadState::Unknown, |job| job_state(job)),
+            (Subject::Pod(pod), _) => pod_state(pod.phase),
+            (Subject::JobSet(_), None) => WorkloadState::Unknown,
+        }
+    }
+
+    /// Own failures, by the end of their containers: the first is the first cause.
+    fn own_failures(&self) -> Vec<(Time, &'a Failure<'s>)> {
+        let mut own: Vec<_> =
+            self.failures.iter().filter_map(|failure| Some((super::workload::first_end(failure)?, *failure))).collect();
+        own.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.pod_name().cmp(&b.1.pod_name())));
+        own
+    }
+
+    fn count(&self, class: Class) -> u64 {
+        self.failures.iter().filter(|failure| failure.class == class).map(|failure| u64::from(failure.count)).sum()
+    }
+
+    /// The fields that the verdict and the timeline rest on.
+    fn evidence(&self) -> Vec<Evidence> {
+        let mut evidence = Vec::new();
+        if let Some(story) = self.own_story() {
+            evidence.extend(of_job_set(story));
+        }
+        for job in self.jobs.iter().filter(|job| job.failing().is_some()).take(3) {
+            let name = object("job", &job.namespace, &job.name);
+            if let Some(condition) = job.failing() {
+                let path = |field| format!("status.conditions[type={}].{field}", condition.type_);
+                let of =
+                    |field, value: &str| Evidence { object: name.clone(), path: path(field), value: value.to_owned() };
+                evidence.extend([of("reason", &condition.reason), of("message", &condition.message)]);
+            }
+            let failed = job.failed.to_string();
+            evidence.push(Evidence { object: name, path: "status.failed".to_owned(), value: failed });
+        }
+        let own = self.own_failures();
+        let shown = own.iter().map(|(_, failure)| *failure);
+        for failure in shown.chain(self.failures.iter().copied().filter(|failure| failure.pod.is_some())) {
+            evidence.extend(failure.evidence());
+            if let (Some(pod), Some(node)) = (failure.pod, failure.node()) {
+                let object = object("pod", &pod.namespace, &pod.name);
+                evidence.push(Evidence { object, path: "spec.nodeName".to_owned(), value: node.to_owned() });
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        evidence.retain(|fact| seen.insert((fact.object.clone(), fact.path.clone())));
+        evidence.truncate(MOST_EVIDENCE);
+        evidence
+    }
+
+    /// What cannot be known, and why.
+    fn missing(&self) -> Vec<String> {
+        let mut missing = Vec::new();
+        if let Some(story) = self.own_story() {
+            let of_attempts = story.attempts.iter().flat_map(|attempt| {
+                let which = match attempt.through - attempt.number {
+                    0 => format!("attempt {}", attempt.number),
+                    _ => format!("attempts {} to {}", attempt.number, attempt.through),
+                };
+                attempt.missing.iter().map(move |what| format!("{which}: {what}"))
+            });
+            missing.extend(of_attempts);
+        }
+        for failure in self.failures.iter().filter(|failure| failure.class == Class::Lost) {
+            if let Some(gone) = failure.told.as_ref().and_then(|told| told.gone.as_ref()) {
+                missing.push(format!(
+                    "job/{}: {} without a pod left: {gone}",
+                    failure.job_name().unwrap_or_default(),
+                    failure.count
+                ));
+            }
+        }
+        for source in &self.analysis.snapshot.sources {
+            let state = match source.state {
+                SourceState::Denied => "reading them was refused",
+                SourceState::Truncated => "only a part was read",
+                SourceState::Unreadable => "not all could be read",
+                SourceState::NotAsked if source.cluster.is_none() => "none in the data",
+                SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked => continue,
+            };
+            let told = source.file.as_deref().unwrap_or(&source.resource);
+            missing.push(format!("{told}: {state}"));
+        }
+        missing
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let reference = self.reference();
+        let own = self.analysis.workloads.iter().filter(|workload| {
+            let same = |other: &WorkloadRef| other.kind == reference.kind && other.name == reference.name;
+            same(&workload.reference)
+                || self.jobs.iter().any(|job| workload.jobs.iter().any(|other| std::ptr::eq(*other, *job)))
+        });
+        let mut notes: Vec<String> = own.flat_map(|workload| workload.notes.iter().cloned()).collect();
+        notes.sort();
+        notes.dedup();
+        notes
+    }
+}
+
+fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
+    let job_set = story.job_set;
+    let name = object("jobset", &job_set.namespace, &job_set.name);
+    let fact = |path: String, value: String| Evidence { object: name.clone(), path, value };
+    let mut facts = vec![
+        fact("status.restarts".to_owned(), job_set.restarts.to_string()),
+        fact("status.restartsCountTowardsMax".to_owned(), job_set.restarts_counted.to_string()),
+    ];
+    for type_ in ["Failed", "Completed", "RestartingJobSet", "Suspended"] {
+        if let Some(condition) = job_set.condition(type_) {
+            let path = |field: &str| format!("status.conditions[type={type_}].{field}");
+            facts.push(fact(path("reason"), condition.reason.to_string()));
+            facts.push(fact(path("message"), condition.message.to_string()));
+        }
+    }
+    for attempt in story.attempts.iter().rev().take(3) {
+        let Some(decision) = attempt.decision.as_ref().filter(|decision| decision.recorded_in == "Event") else {
+            continue;
+        };
+        facts.push(fact(format!("Event.reason (attempt {})", attempt.number), decision.recorded_reason.to_owned()));
+        if let (Some(job), Some((reason, message)), None) = (decision.job, decision.failure, decision.job_in_data) {
+            let object = object("job", &job_set.namespace, job);
+            let uid = decision.uid.map(|uid| format!(" (uid {uid})")).unwrap_or_default();
+            facts.push(Evidence { object, path: format!("Event{uid}"), value: format!("{reason}: {message}") });
+        }
+    }
+    facts
+}
+
+fn story_of<'a, 's>(analysis: &'a Analysis<'s>, subject: Subject<'s>) -> Option<&'a JobSetStory<'s>> {
+    let owner =
+        |job: &Job| job.owner.as_ref().filter(|owner| owner.is("jobset.x-k8s.io", "JobSet")).map(|o| o.name.clone());
+    let name = match subject {
+        Subject::JobSet(job_set) => Some(job_set.name.clone()),
+        Subject::Job(job) => owner(job),
+        Subject::Pod(pod) => {
+            let of_pod = pod.owner.as_ref().map(|owner| &owner.name);
+            analysis
+                .snapshot
+                .jobs
+                .iter()
+                .find(|job| job.namespace == pod.namespace && Some(&job.name) == of_pod)
+                .and_then(owner)
+        }
+        Subject::CronJob(_) => None,
+    };
+    let name = name?;
+    analysis
+        .stories
+        .iter()
+        .rfind(|story| story.job_set.name == name && *story.job_set.namespace == *subject.namespace())
+}
+
+fn job_state(job: &Job) -> WorkloadState {
+    if job.condition("Failed").is_some() {
+        WorkloadState::Failed
+    } else if job.failing().is_some() {
+        WorkloadState::Failing
+    } else if job.condition("Complete").is_some() {
+        WorkloadState::Complete
+    } else if job.suspend {
+        WorkloadState::Suspended
+    } else {
+        WorkloadState::Running
+    }
+}
+
+fn pod_state(phase: crate::model::Phase) -> WorkloadState {
+    use crate::model::Phase;
+    match phase {
+        Phase::Pending | Phase::Running => WorkloadState::Running,
+        Phase::Succeeded => WorkloadState::Complete,
+        Phase::Failed => WorkloadState::Failed,
+        Phase::Unknown => WorkloadState::Unknown,
+    }
+}

@@ -1,0 +1,200 @@
+//! What happened, in order of time; what is alike is folded.
+
+use super::{Facts, Subject};
+use crate::analysis::group::what_happened;
+use crate::analysis::words::list_names;
+use crate::analysis::{Failure, object};
+use crate::model::{Job, Time, human_duration};
+use crate::policy::{parse_message, recorded_rule};
+use crate::report::{AttemptOutcome, Class, TimelineEntry, TimelineKind};
+
+/// Kinds of failures told one by one; the rest is counted.
+const MOST_FAILURES: usize = 6;
+
+/// The entries, by time; what has no time stands last.
+pub(super) fn timeline(facts: &Facts) -> Vec<TimelineEntry> {
+    let mut entries = match facts.subject {
+        Subject::CronJob(cron_job) => {
+            let created =
+                entry(TimelineKind::Created, cron_job.created, format!("created, schedule {}", cron_job.schedule));
+            let scheduled =
+                cron_job.last_scheduled.map(|at| entry(TimelineKind::Started, Some(at), "last scheduled".to_owned()));
+            let succeeded =
+                cron_job.last_succeeded.map(|at| entry(TimelineKind::Completed, Some(at), "last success".to_owned()));
+            std::iter::once(created).chain(scheduled).chain(succeeded).collect()
+        }
+        Subject::Pod(pod) => {
+            let node = pod.node.as_deref().map(|node| format!(" on node {node}")).unwrap_or_default();
+            let created = entry(TimelineKind::Created, pod.created, "created".to_owned());
+            let started = pod.started.map(|at| entry(TimelineKind::Started, Some(at), format!("started{node}")));
+            std::iter::once(created).chain(started).collect()
+        }
+        Subject::Job(job) => of_job(job, true),
+        Subject::JobSet(_) => of_job_set(facts),
+    };
+    if !matches!(facts.subject, Subject::CronJob(_)) {
+        entries.extend(failures(facts));
+        entries.extend(facts.jobs.iter().filter_map(|job| acted_on(facts, job)));
+    }
+    entries.sort_by_key(|entry| (entry.at.is_none(), entry.at, entry.kind));
+    entries
+}
+
+fn entry(kind: TimelineKind, at: Option<Time>, text: String) -> TimelineEntry {
+    TimelineEntry { at, kind, text, object: None, node: None, count: 1 }
+}
+
+fn of_job(job: &Job, created: bool) -> Vec<TimelineEntry> {
+    let name = object("job", &job.namespace, &job.name);
+    let of = |kind, at, text: &str| TimelineEntry { object: Some(name.clone()), ..entry(kind, at, text.to_owned()) };
+    let mut entries = Vec::new();
+    if created {
+        entries.extend(job.created.map(|at| of(TimelineKind::Created, Some(at), "created")));
+        let late = job.started.filter(|started| job.created.is_none_or(|created| started.since(created) > 1.0));
+        entries.extend(late.map(|at| of(TimelineKind::Started, Some(at), "started")));
+    }
+    for (type_, kind, text) in [
+        ("Failed", TimelineKind::Failed, "failed: all its pods have ended"),
+        ("Complete", TimelineKind::Completed, "completed"),
+        ("Suspended", TimelineKind::Suspended, "suspended"),
+    ] {
+        entries.extend(job.condition(type_).map(|condition| of(kind, condition.at, text)));
+    }
+    entries.extend(job.deletion_requested.map(|at| of(TimelineKind::Deleting, Some(at), "its deletion was asked for")));
+    entries
+}
+
+/// The start and the end of the last attempt; the others stand in a table of their own.
+fn of_job_set(facts: &Facts) -> Vec<TimelineEntry> {
+    let Some(story) = facts.story else { return Vec::new() };
+    let Some(last) = story.attempts.last() else { return Vec::new() };
+    let jobs = match facts.jobs.len() {
+        1 => "1 Job in the data".to_owned(),
+        jobs => format!("{jobs} Jobs in the data"),
+    };
+    let text = format!("attempt {} starts ({jobs})", last.number);
+    let mut entries = vec![entry(TimelineKind::Created, last.started, text)];
+    let end = |kind, text: String| entry(kind, last.ended, text);
+    match last.outcome {
+        AttemptOutcome::Failed => {
+            let decision = last.decision.as_ref();
+            let rule = decision.map(|decision| crate::analysis::job_set::rule_words(story.job_set, decision));
+            let reason = decision.map(|decision| decision.recorded_reason).unwrap_or_default();
+            entries
+                .push(end(TimelineKind::Failed, format!("the JobSet fails: {}, {reason}", rule.unwrap_or_default())));
+        }
+        AttemptOutcome::Completed => entries.push(end(TimelineKind::Completed, "the JobSet completes".to_owned())),
+        _ => {}
+    }
+    entries.extend(
+        story
+            .job_set
+            .condition("Suspended")
+            .map(|condition| entry(TimelineKind::Suspended, condition.at, "suspended".to_owned())),
+    );
+    entries
+}
+
+/// The failures: the first by itself, those alike folded, collateral and what goes on each in one entry.
+fn failures(facts: &Facts) -> Vec<TimelineEntry> {
+    let own = facts.own_failures();
+    let mut entries = Vec::new();
+    let mut rest = &own[..];
+    if let Some(((at, first), others)) = own.split_first() {
+        entries.push(one(TimelineKind::FirstFailure, facts, first, *at));
+        rest = others;
+    }
+    let mut kinds: Vec<(String, Vec<(Time, &Failure)>)> = Vec::new();
+    for (at, failure) in rest {
+        let words = words(facts, failure);
+        match kinds.iter_mut().find(|(other, _)| *other == words) {
+            Some((_, alike)) => alike.push((*at, failure)),
+            None => kinds.push((words, vec![(*at, failure)])),
+        }
+    }
+    let left: usize = kinds.iter().skip(MOST_FAILURES).map(|(_, alike)| alike.len()).sum();
+    for (words, alike) in kinds.iter().take(MOST_FAILURES) {
+        match &alike[..] {
+            [(at, failure)] => entries.push(one(TimelineKind::Failure, facts, failure, *at)),
+            [(at, _), .., (last, _)] => {
+                let seconds = last.seconds() - at.seconds();
+                let span = if seconds > 0 { format!(" within {}", human_duration(seconds)) } else { String::new() };
+                let text = format!("{} pods fail{span}: {words}", alike.len());
+                entries
+                    .push(TimelineEntry { count: alike.len() as u64, ..entry(TimelineKind::Failure, Some(*at), text) });
+            }
+            [] => {}
+        }
+    }
+    if left > 0 {
+        let text = format!("{left} more failures of {} other kinds", kinds.len() - MOST_FAILURES);
+        entries.push(TimelineEntry { count: left as u64, ..entry(TimelineKind::Failure, None, text) });
+    }
+    entries.extend(folded(facts, TimelineKind::Collateral, &[Class::Collateral]));
+    entries.extend(folded(facts, TimelineKind::Lost, &[Class::Lost]));
+    entries.extend(folded(facts, TimelineKind::Ongoing, &[Class::Pending, Class::Restarting]));
+    entries.extend(folded(facts, TimelineKind::Failure, &[Class::JobLevel]));
+    entries
+}
+
+fn one(kind: TimelineKind, facts: &Facts, failure: &Failure, at: Time) -> TimelineEntry {
+    let pod = failure.pod_name().unwrap_or_default();
+    let node = failure.node();
+    let place = node.map(|node| format!(" on {node}")).unwrap_or_default();
+    TimelineEntry {
+        object: failure.pod.map(|pod| object("pod", &pod.namespace, &pod.name)),
+        node: node.map(str::to_owned),
+        ..entry(kind, Some(at), format!("pod {pod}{place}: {}", words(facts, failure)))
+    }
+}
+
+/// What happened and, where a rule holds for it, which.
+fn words(facts: &Facts, failure: &Failure) -> String {
+    let happened = what_happened(failure);
+    let rule = failure.rule.and_then(|hit| {
+        let called = facts.analysis.label_of(failure, hit.index)?;
+        Some(format!(" → rule {} {} ({})", hit.index, called.label, hit.action))
+    });
+    let none = (failure.class == Class::NoRule).then(|| " → no rule matched, counted".to_owned());
+    format!("{happened}{}", rule.or(none).unwrap_or_default())
+}
+
+fn folded(facts: &Facts, kind: TimelineKind, classes: &[Class]) -> Option<TimelineEntry> {
+    let alike: Vec<_> = facts.failures.iter().filter(|failure| classes.contains(&failure.class)).collect();
+    let first = alike.iter().min_by_key(|failure| (failure.at().is_none(), failure.at()))?;
+    let count: u64 = alike.iter().map(|failure| u64::from(failure.count)).sum();
+    let names: Vec<&str> = alike.iter().filter_map(|failure| failure.pod_name()).collect();
+    let pods = if names.is_empty() { String::new() } else { format!(": {}", list_names(&names, 3)) };
+    let happened = what_happened(first);
+    let text = match kind {
+        TimelineKind::Collateral => {
+            let by = first.torn_down.map(|by| by.to_string()).unwrap_or_default();
+            let (pods_are, are) = if count == 1 { ("pod is", "") } else { ("pods are", "") };
+            format!("{count} {pods_are}{are} torn down ({by}){pods}")
+        }
+        TimelineKind::Lost => format!("{count} failed without a pod left: {happened}"),
+        TimelineKind::Ongoing => format!("{happened}{pods}"),
+        _ => happened,
+    };
+    Some(TimelineEntry { count, ..entry(kind, first.at(), text) })
+}
+
+/// What the Job controller acted on, and whether that was what failed first.
+fn acted_on(facts: &Facts, job: &Job) -> Option<TimelineEntry> {
+    let condition = job.failing()?;
+    let named = parse_message(&condition.message).map(|decision| decision.pod);
+    let own = facts.own_failures();
+    let first = own.iter().find(|(_, failure)| failure.job.is_some_and(|other| std::ptr::eq(other, job)));
+    let other = first.and_then(|(_, first)| Some((first.pod_name()?, named?))).filter(|(first, named)| first != named);
+    let note = other.map(|(first, _)| format!("; pod {first} had failed before")).unwrap_or_default();
+    let rule = job.policy.as_ref().and_then(|policy| recorded_rule(policy, &condition.reason, &condition.message));
+    let what = match (rule, named) {
+        (Some(rule), Some(pod)) => format!("rule {}, pod {pod}", rule.index),
+        _ => condition.message.to_string(),
+    };
+    let text = format!("the controller fails job/{}: {}: {what}{note}", job.name, condition.reason);
+    Some(TimelineEntry {
+        object: Some(object("job", &job.namespace, &job.name)),
+        ..entry(TimelineKind::ActedOn, condition.at, text)
+    })
+}

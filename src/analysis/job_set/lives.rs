@@ -1,0 +1,123 @@
+//! The Jobs that a `JobSet` had: those in the data, and those that only their Events tell of.
+
+use std::collections::BTreeMap;
+
+use super::{JobSetFacts, attempt_label};
+use crate::analysis::facts::pod_in;
+use crate::model::{Event, Job, Time, Uid};
+
+/// One Job from its creation to its deletion. The next attempt's has the same name and another uid.
+#[derive(Debug, Default)]
+pub(super) struct Life<'s> {
+    pub(super) name: &'s str,
+    pub(super) uid: Option<&'s Uid>,
+    /// The Job, where it is in the data.
+    pub(super) job: Option<&'s Job>,
+    /// When it began, where that is told: by the Job, or by its first pod's creation.
+    pub(super) began: Option<Time>,
+    /// Its own failure.
+    pub(super) failed: Option<JobFailure<'s>>,
+    /// The attempt it belongs to; `None` where that is not certain.
+    pub(super) attempt: Option<u32>,
+    /// Pods it made.
+    created: Vec<&'s str>,
+    /// Pods it deleted itself.
+    deleted: Vec<&'s str>,
+    /// Events that tell of several pods and name one: `created` and `deleted` are not whole.
+    is_combined: bool,
+}
+
+/// How a Job failed: its condition `Failed`, or the Event that the Job controller writes with the same reason and message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JobFailure<'s> {
+    pub(super) reason: &'s str,
+    pub(super) message: &'s str,
+    pub(super) at: Option<Time>,
+}
+
+impl<'s> Life<'s> {
+    /// The pods that may have failed it: those it made and did not delete. A Job that fails deletes what still runs.
+    pub(super) fn pods_left(&self) -> Option<Vec<&'s str>> {
+        let left: Vec<&str> = self.created.iter().filter(|pod| !self.deleted.contains(pod)).copied().collect();
+        (!self.is_combined && !left.is_empty()).then_some(left)
+    }
+
+    fn add(&mut self, event: &'s Event) {
+        match &*event.reason {
+            "SuccessfulCreate" => {
+                self.began = [self.began, event.at].into_iter().flatten().min();
+                self.created.extend(pod_in(&event.message, "Created pod: "));
+                self.is_combined |= event.count > 1 || event.message.starts_with("(combined");
+            }
+            "SuccessfulDelete" => {
+                self.deleted.extend(pod_in(&event.message, "Deleted pod: "));
+                self.is_combined |= event.count > 1 || event.message.starts_with("(combined");
+            }
+            reason if is_failure(reason) && self.failed.is_none() => {
+                self.failed = Some(JobFailure { reason, message: &event.message, at: event.at });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether an Event's reason is that of a Job's condition `Failed` (`recordJobFinished`).
+fn is_failure(reason: &str) -> bool {
+    matches!(
+        reason,
+        "BackoffLimitExceeded" | "DeadlineExceeded" | "FailedIndexes" | "MaxFailedIndexesExceeded" | "PodFailurePolicy"
+    ) || reason.starts_with("PodFailurePolicy_")
+}
+
+/// All lives, by name and beginning. `restarts` are the times of the decisions that made all Jobs anew, of which the first
+/// ended attempt `first`; attempts are told by them only where all are known.
+pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &[Option<Time>], first: u32) -> Vec<Life<'s>> {
+    let job_set = facts.job_set;
+    let mut by_uid: BTreeMap<(&str, Option<&Uid>), Life> = BTreeMap::new();
+    for job in &facts.jobs {
+        let failed = job.condition("Failed").map(|condition| JobFailure {
+            reason: &condition.reason,
+            message: &condition.message,
+            at: condition.at,
+        });
+        let life = Life {
+            name: &job.name,
+            uid: job.uid.as_ref(),
+            job: Some(job),
+            began: job.created,
+            failed,
+            attempt: attempt_label(job),
+            ..Life::default()
+        };
+        by_uid.insert((&job.name, job.uid.as_ref()), life);
+    }
+    // Before the JobSet was made, another one may have had its name.
+    let ours = |event: &&&Event| event.last.or(event.at) >= job_set.created;
+    let prefix = format!("{}-", job_set.name);
+    let by_name: &BTreeMap<(&str, &str), Vec<&'s Event>> = facts.job_events;
+    let named = by_name.range((&*job_set.namespace, &*prefix)..);
+    let named =
+        named.take_while(|((namespace, name), _)| **namespace == *job_set.namespace && name.starts_with(&prefix));
+    for (_, events) in named.filter(|((_, name), _)| job_set.replicated_job_of(name).is_some()) {
+        for event in events.iter().filter(ours) {
+            let (name, Some(uid)) = (&*event.name, &event.uid) else { continue };
+            let new = || Life { name, uid: Some(uid), ..Life::default() };
+            by_uid.entry((name, Some(uid))).or_insert_with(new).add(event);
+        }
+    }
+    let mut lives: Vec<Life> = by_uid.into_values().collect();
+    for life in &mut lives {
+        life.attempt = life.attempt.or_else(|| attempt_by_time(life.began?, restarts, first));
+    }
+    lives.sort_by(|a, b| (a.name, a.began, a.uid).cmp(&(b.name, b.began, b.uid)));
+    lives
+}
+
+/// The attempt in which a Job began, by the restarts before it: a restart's Event is written before its first Job is made.
+fn attempt_by_time(began: Time, restarts: &[Option<Time>], first: u32) -> Option<u32> {
+    let mut before = 0;
+    for at in restarts {
+        before += u32::from((*at)? < began);
+    }
+    Some(first.saturating_add(before))
+}

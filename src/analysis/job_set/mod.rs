@@ -1,0 +1,107 @@
+//! What became of a `JobSet`, attempt by attempt.
+//!
+//! A restart deletes the Jobs, pods and conditions that knew why. What remains are the `JobSet`'s counters and
+//! conditions, its Events, which name a decision's action, rule and Job, and the Events of the Jobs that are gone, by
+//! their old uids: a Job's own failure with the index of its rule. Source: JobSet's `pkg/controllers/failure_policy.go`
+//! and `jobset_controller.go`, Kubernetes' `recordJobFinished`.
+
+mod attempts;
+mod lives;
+mod recorded;
+mod report;
+mod situations;
+mod tell;
+
+pub use attempts::{Attempt, Decision};
+pub(super) use report::job_set_rule;
+pub(super) use tell::{Material, stories};
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::Failure;
+use super::facts::Evidence;
+use crate::model::{Event, Job, JobSet, Node, Pod, Time};
+use crate::report::Situation;
+
+/// A `JobSet` and all that the data tells of it.
+#[derive(Debug)]
+pub struct JobSetStory<'s> {
+    /// The `JobSet`.
+    pub job_set: &'s JobSet,
+    /// Its Jobs in the data, by name.
+    pub jobs: Vec<&'s Job>,
+    /// Its attempts, in order of time; the current one last.
+    pub attempts: Vec<Attempt<'s>>,
+    /// What a person asks about: it restarts, is held up, suspended, …; the most pressing first.
+    pub situations: Vec<Situation>,
+    /// Contradictions between what was recorded and what was evaluated.
+    pub notes: Vec<String>,
+}
+
+/// What is known around a `JobSet`.
+pub(super) struct JobSetFacts<'s, 'a> {
+    pub(super) job_set: &'s JobSet,
+    /// Its Jobs in the data, by name.
+    pub(super) jobs: Vec<&'s Job>,
+    /// Their pods.
+    pub(super) pods: &'a HashMap<*const Job, Vec<&'s Pod>>,
+    /// Their failures: indexes in `failures`.
+    pub(super) failures_of: &'a HashMap<*const Job, Vec<usize>>,
+    pub(super) failures: &'a [Failure<'s>],
+    /// Events about the `JobSet` itself, by time.
+    pub(super) events: Vec<&'s Event>,
+    /// Events about Jobs of its namespace, by the Job's name and time.
+    pub(super) job_events: &'a BTreeMap<(&'s str, &'s str), Vec<&'s Event>>,
+    /// `Scheduled` Events of pods, by namespace and name.
+    pub(super) scheduled: &'a HashMap<(&'s str, &'s str), &'s Event>,
+    pub(super) nodes: &'s [Node],
+    pub(super) evidence: Evidence,
+    pub(super) now: Option<Time>,
+}
+
+impl<'s> JobSetFacts<'s, '_> {
+    /// The story told of these facts.
+    pub(super) fn story(self) -> JobSetStory<'s> {
+        let mut notes = Vec::new();
+        let attempts = attempts::attempts(&self, &mut notes);
+        let situations = situations::situations(&self, &attempts);
+        JobSetStory { job_set: self.job_set, jobs: self.jobs, attempts, situations, notes }
+    }
+
+    /// Why what Events would tell is not known.
+    fn why_events_are_missing(&self) -> &'static str {
+        if self.evidence.events { "Events expired" } else { "Events are not in the data, or not whole" }
+    }
+}
+
+/// The restart attempt that a Job was made in, by its label.
+pub(super) fn attempt_label(job: &Job) -> Option<u32> {
+    job.labels.get("jobset.sigs.k8s.io/restart-attempt")?.parse().ok()
+}
+
+/// A decision's rule and action in words: `rule userError (FailJobSet)`, `the default (RestartJobSet)`.
+pub(super) fn rule_words(job_set: &JobSet, decision: &Decision) -> String {
+    let action = decision.action.as_ref().map(|action| format!(" ({action})")).unwrap_or_default();
+    match (rule_name(job_set, decision), decision.source) {
+        (Some(name), _) => format!("rule {name}{action}"),
+        (None, Some(_)) => format!("the default{action}"),
+        (None, None) if job_set.failure_policy.is_none() => "no failurePolicy".to_owned(),
+        (None, None) => format!("a rule that is not known{action}"),
+    }
+}
+
+/// What a decision's rule is called where it is grouped by and shown.
+pub(super) fn rule_label<'a>(job_set: &'a JobSet, decision: &Decision<'a>) -> &'a str {
+    match (rule_name(job_set, decision), decision.source) {
+        (Some(name), _) => name,
+        (None, Some(_)) => "(default)",
+        (None, None) if job_set.failure_policy.is_none() => "(no failure policy)",
+        (None, None) => "(unknown)",
+    }
+}
+
+/// The name of a decision's rule.
+pub(super) fn rule_name<'a>(job_set: &'a JobSet, decision: &Decision<'a>) -> Option<&'a str> {
+    let rule = decision.rule.and_then(|rule| job_set.failure_policy.as_ref()?.rules.get(rule));
+    decision.unknown_rule.or_else(|| rule.map(|rule| &*rule.name))
+}

@@ -1,0 +1,205 @@
+//! What the `JobSet` controller recorded of its decisions: by Events, and by conditions where Events are gone.
+
+use crate::model::{Event, JobSet, JobSetAction, Time};
+
+/// How a decision ends an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// All Jobs are made anew.
+    Restarts,
+    /// One Job is made anew.
+    RestartsJob,
+    /// The `JobSet` fails.
+    Fails,
+}
+
+/// A rule as it was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recorded<'s> {
+    /// By its name.
+    Named(&'s str),
+    /// No rule applied.
+    Default,
+}
+
+/// Where a decision was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Event,
+    /// The condition of this type.
+    Condition(&'static str),
+}
+
+/// A decision as it was recorded.
+#[derive(Clone, Debug)]
+pub(super) struct RecordedDecision<'s> {
+    /// When; `None` where one Event stands for several decisions and this is neither the first nor the last.
+    pub(super) at: Option<Time>,
+    pub(super) effect: Effect,
+    /// The action, where the record names it: `ReachedMaxRestarts` does not tell which one met the limit.
+    pub(super) action: Option<JobSetAction>,
+    /// The Job named as the first failed one.
+    pub(super) job: Option<&'s str>,
+    pub(super) rule: Option<Recorded<'s>>,
+    /// Reason of the Event or condition.
+    pub(super) reason: &'s str,
+    pub(super) source: Source,
+}
+
+/// An Event of the action and the Event of the condition are written one after the other.
+const TOGETHER: f64 = 1.0;
+/// Decisions that one Event may stand for; a dump is not to be trusted.
+const MOST_FOLDED: u32 = 10_000;
+
+/// All decisions, in order of time.
+pub(super) fn recorded<'s>(job_set: &'s JobSet, events: &[&'s Event]) -> Vec<RecordedDecision<'s>> {
+    let mut placed: Vec<(Option<Time>, RecordedDecision)> = events.iter().flat_map(|event| of_event(event)).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    let mut decisions: Vec<RecordedDecision> = placed.into_iter().map(|(_, decision)| decision).collect();
+    name_rules(&mut decisions, events);
+    add_from_conditions(job_set, &mut decisions);
+    decisions
+}
+
+/// The decisions an Event stands for, each with its place in time: recorders of JobSet before v0.12 fold equal ones into
+/// one Event with a count.
+fn of_event(event: &Event) -> Vec<(Option<Time>, RecordedDecision<'_>)> {
+    let Some((effect, action)) = effect_of(&event.reason) else { return Vec::new() };
+    let one = |at| RecordedDecision {
+        at,
+        effect,
+        action: action.clone(),
+        job: named_job(&event.message),
+        rule: None,
+        reason: &event.reason,
+        source: Source::Event,
+    };
+    let mut all = vec![(event.at, one(event.at))];
+    if event.count > 1 && effect != Effect::Fails {
+        // Between the first and the last, of which alone the time is known. No more than a person would believe.
+        all.extend((2..event.count.min(MOST_FOLDED)).map(|_| (event.at, one(None))));
+        all.push((event.last, one(event.last)));
+    }
+    all
+}
+
+fn effect_of(reason: &str) -> Option<(Effect, Option<JobSetAction>)> {
+    if matches!(reason, "ReachedMaxRestarts" | "FailedJobs") {
+        return Some((Effect::Fails, None));
+    }
+    let action = JobSetAction::parse(reason.strip_suffix("FailurePolicyAction")?);
+    let effect = match action {
+        JobSetAction::FailJobSet => Effect::Fails,
+        JobSetAction::RestartJobSet | JobSetAction::RestartJobSetAndIgnoreMaxRestarts => Effect::Restarts,
+        JobSetAction::RestartJob | JobSetAction::RestartJobAndIgnoreMaxRestarts => Effect::RestartsJob,
+        JobSetAction::Unknown(_) => return None,
+    };
+    Some((effect, Some(action)))
+}
+
+/// The Job in `… (first failed job: X)`.
+fn named_job(message: &str) -> Option<&str> {
+    let (_, rest) = message.rsplit_once("(first failed job: ")?;
+    rest.strip_suffix(')')
+}
+
+/// The action in `applying X failure policy action (…)`.
+fn named_action(message: &str) -> Option<JobSetAction> {
+    let name = message.strip_prefix("applying ")?.split_once(' ')?.0;
+    Some(JobSetAction::parse(name)).filter(|action| !matches!(action, JobSetAction::Unknown(_)))
+}
+
+fn rule_of(reason: &str) -> Option<Recorded<'_>> {
+    match reason {
+        "DefaultFailurePolicy" => Some(Recorded::Default),
+        named => named.strip_prefix("FailurePolicy_").map(Recorded::Named),
+    }
+}
+
+/// Joins the Events of the condition `RestartingJobSet` (JobSet v0.12 and later), which name the rule, to the decisions.
+fn name_rules<'s>(decisions: &mut [RecordedDecision<'s>], events: &[&'s Event]) {
+    let named: Vec<(&'s Event, Recorded)> =
+        events.iter().filter_map(|event| Some((*event, rule_of(&event.reason)?))).collect();
+    let mut taken = vec![false; named.len()];
+    let mut before: Option<usize> = None;
+    for index in 0..decisions.len() {
+        let decision = &decisions[index];
+        if decision.effect != Effect::Restarts {
+            continue;
+        }
+        let distance = |event: &Event| Some(event.at?.since(decision.at?).abs());
+        let fits = |place: &usize| {
+            let (event, _) = &named[*place];
+            !taken[*place]
+                && is_same(decision, named_job(&event.message), named_action(&event.message).as_ref())
+                && distance(event).is_some_and(|distance| distance <= TOGETHER)
+        };
+        let nearest = (0..named.len()).filter(fits).min_by(|a, b| {
+            let of = |place: usize| distance(named[place].0).unwrap_or(f64::MAX);
+            of(*a).total_cmp(&of(*b))
+        });
+        let rule = match (nearest, before.map(|before| &decisions[before])) {
+            (Some(place), _) => {
+                taken[place] = true;
+                Some(named[place].1)
+            }
+            // A condition that stays as it was is written no second time: same rule, same Job.
+            (None, Some(before)) if is_same(decision, before.job, before.action.as_ref()) => {
+                before.rule.filter(|_| !went_false_between(events, before.at, decision.at))
+            }
+            (None, _) => None,
+        };
+        decisions[index].rule = rule;
+        before = Some(index);
+    }
+}
+
+fn is_same(decision: &RecordedDecision, job: Option<&str>, action: Option<&JobSetAction>) -> bool {
+    decision.job == job && decision.action.as_ref() == action
+}
+
+/// Whether the condition `RestartingJobSet` became `False` between two times.
+fn went_false_between(events: &[&Event], from: Option<Time>, to: Option<Time>) -> bool {
+    events.iter().any(|event| {
+        let told = matches!(&*event.reason, "JobsReady" | "JobSetFailed" | "JobSetCompleted" | "JobSetSuspended");
+        told && (event.at >= from || event.last >= from) && (to.is_none() || event.at <= to)
+    })
+}
+
+/// The last decisions, where conditions tell them and no Event does.
+fn add_from_conditions<'s>(job_set: &'s JobSet, decisions: &mut Vec<RecordedDecision<'s>>) {
+    if let Some(condition) = job_set.condition("RestartingJobSet") {
+        let last = decisions.iter_mut().rfind(|decision| decision.effect == Effect::Restarts);
+        let (job, action) = (named_job(&condition.message), named_action(&condition.message));
+        match last {
+            // The time is that of the first restart since all Jobs were ready: an Event may be of a later one.
+            Some(last) if last.at >= condition.at.map(|at| at.plus_seconds(-1)) => {
+                if last.job == job && last.action == action {
+                    last.rule = last.rule.or(rule_of(&condition.reason));
+                }
+            }
+            _ => decisions.push(RecordedDecision {
+                at: condition.at,
+                effect: Effect::Restarts,
+                action,
+                job,
+                rule: rule_of(&condition.reason),
+                reason: &condition.reason,
+                source: Source::Condition("RestartingJobSet"),
+            }),
+        }
+    }
+    let fails = decisions.iter().any(|decision| decision.effect == Effect::Fails);
+    if let Some(condition) = job_set.condition("Failed").filter(|_| !fails) {
+        let action = effect_of(&condition.reason).and_then(|(_, action)| action);
+        decisions.push(RecordedDecision {
+            at: condition.at,
+            effect: Effect::Fails,
+            action,
+            job: named_job(&condition.message),
+            rule: None,
+            reason: &condition.reason,
+            source: Source::Condition("Failed"),
+        });
+    }
+}

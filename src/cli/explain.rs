@@ -1,0 +1,103 @@
+use std::io::{self, BufWriter, Write};
+
+use clap::{Args, ValueEnum};
+
+use super::connection::ConnectionArgs;
+use super::input::{Color, moment, namespace_of, read};
+use super::options::{UsageError, parse_subject};
+use super::{ExitCode, width};
+use crate::advice::{Kubectl, advise_on};
+use crate::analysis::{Options, analyse, explain, find};
+use crate::render::{self, ExplanationFormat, Look};
+use crate::request::Scope;
+
+const EXAMPLES: &str = "\
+Examples:
+  # Why did the JobSet restart and die, attempt by attempt
+  kubectl sigapps explain jobset/llama-70b -n ml-team
+
+  # Which rule did this pod match, rule by rule
+  kubectl sigapps explain pod train-0-x7k2p
+
+  # Why no rule matched
+  kubectl sigapps explain job/etl --rules
+
+  # From a dump, as notes for an incident
+  kubectl sigapps explain job/etl -f dump.json -o markdown";
+
+#[derive(Debug, Args)]
+#[command(before_help = EXAMPLES)]
+pub(super) struct ExplainArgs {
+    /// What to explain: a job, jobset, cronjob or pod
+    #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
+    subject: Vec<String>,
+
+    /// Read files or folders instead of a cluster, - for standard input; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    files: Vec<String>,
+
+    /// Say of each rule why it matched or why not
+    #[arg(long)]
+    rules: bool,
+
+    /// Output format
+    #[arg(short = 'o', long, value_enum, default_value_t, hide_default_value = true)]
+    output: Output,
+
+    /// How long a pod may wait for a node or be in creation before it counts as unable to start
+    #[arg(long, value_name = "DURATION", value_parser = super::options::parse_duration, default_value = "5m")]
+    pending_after: i64,
+
+    /// Use colours
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+
+    /// Objects read at once from a cluster; 0 for all
+    #[arg(long, value_name = "NUMBER", default_value_t = 500)]
+    chunk_size: u32,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// One screen
+    #[default]
+    Text,
+    /// As JSON
+    Json,
+    /// As YAML
+    Yaml,
+    /// For an incident's notes
+    Markdown,
+}
+
+impl ExplainArgs {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let subject = parse_subject(&self.subject).map_err(UsageError)?;
+        let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
+        let (from, namespace) = namespace_of(self.files, self.connection, false)?;
+        let scope =
+            Scope { namespace, subject: Some(subject.clone()), chunk_size: self.chunk_size, ..Scope::default() };
+        let snapshot = read(&from, &scope)?;
+        let found = find(&snapshot, subject.kind, &subject.name)?;
+        let now = moment(&from, &snapshot)?;
+        let targets = found.judged_with(&snapshot).into_iter().collect();
+        let options = Options { now, pending_after: self.pending_after, all: true, targets, ..Options::default() };
+        let analysis = analyse(&snapshot, &options);
+        let mut explanation = explain(&analysis, found, now);
+        explanation.suggestions = advise_on(&analysis, found, now, &kubectl);
+        let format = match self.output {
+            Output::Text => ExplanationFormat::Text,
+            Output::Json => ExplanationFormat::Json,
+            Output::Yaml => ExplanationFormat::Yaml,
+            Output::Markdown => ExplanationFormat::Markdown,
+        };
+        let look = Look { width: width(), color: self.color.is_on(), headers: true };
+        let mut out = BufWriter::new(io::stdout().lock());
+        render::explanation(&explanation, format, self.rules, look, &mut out)?;
+        out.flush()?;
+        Ok(ExitCode::Success)
+    }
+}

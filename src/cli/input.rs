@@ -1,0 +1,125 @@
+//! What all commands that read a cluster or files have in common.
+
+use std::io::{self, IsTerminal};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use clap::ValueEnum;
+
+use super::connection::ConnectionArgs;
+use super::talk;
+use crate::model::Time;
+use crate::request::{From, Scope, Target, TargetKind};
+use crate::source::{Snapshot, cluster, file, nearest};
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// As kubectl decides it: a terminal that is not dumb, and no `NO_COLOR`, whatever its value.
+    pub(super) fn is_on(self) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+                io::stdout().is_terminal() && !dumb && std::env::var_os("NO_COLOR").is_none()
+            }
+        }
+    }
+}
+
+/// Where to read, and the namespace to read in: that of the flags, else the context's; of files, all.
+pub(super) fn namespace_of(
+    files: Vec<String>,
+    connection: ConnectionArgs,
+    all_namespaces: bool,
+) -> anyhow::Result<(From, Option<String>)> {
+    let namespace = connection.namespace();
+    if !files.is_empty() {
+        return Ok((From::Files(files), namespace));
+    }
+    let connection = connection.into_connection()?;
+    let namespace = match (namespace, all_namespaces) {
+        (_, true) => None,
+        (Some(namespace), false) => Some(namespace),
+        (None, false) => Some(cluster::default_namespace(&connection)?),
+    };
+    Ok((From::Cluster(Box::new(connection)), namespace))
+}
+
+/// The time that ages count from: now for a cluster, the newest time in them for files.
+pub(super) fn moment(from: &From, snapshot: &Snapshot) -> anyhow::Result<Option<Time>> {
+    Ok(match from {
+        From::Files(_) => {
+            tell_future(snapshot.newest, clock()?);
+            snapshot.newest
+        }
+        From::Cluster(_) => Some(clock()?),
+    })
+}
+
+/// Reads what is asked for.
+pub(super) fn read(from: &From, scope: &Scope) -> anyhow::Result<Snapshot> {
+    Ok(match from {
+        From::Files(files) => file::read(files, scope.into(), &mut talk)?,
+        From::Cluster(connection) => cluster::read(connection, scope, &mut talk)?,
+    })
+}
+
+/// A dump without the workload asked for must not read as "no failures". Of a cluster the server says so.
+pub(super) fn ensure_targets_exist(snapshot: &Snapshot, targets: &[Target]) -> anyhow::Result<()> {
+    for target in targets {
+        let named: Vec<String> = match target.kind {
+            TargetKind::Job => {
+                let jobs = snapshot.jobs.iter().map(|job| job.name.to_string());
+                let owners = snapshot.pods.iter().filter_map(|pod| pod.owner.as_ref());
+                jobs.chain(owners.filter(|owner| owner.is("batch", "Job")).map(|owner| owner.name.to_string()))
+                    .collect()
+            }
+            // Pods are no target of what asks for them by name.
+            TargetKind::Pod => Vec::new(),
+            TargetKind::CronJob | TargetKind::JobSet => {
+                let kind = target.kind.kind();
+                let own: Vec<String> = if target.kind == TargetKind::JobSet {
+                    snapshot.job_sets.iter().map(|job_set| job_set.name.to_string()).collect()
+                } else {
+                    snapshot.cron_jobs.iter().map(|cron_job| cron_job.name.to_string()).collect()
+                };
+                let owners = snapshot.jobs.iter().filter_map(|job| job.owner.as_ref());
+                let owners = owners.filter(|owner| *owner.kind == *kind).map(|owner| owner.name.to_string());
+                own.into_iter().chain(owners).collect()
+            }
+        };
+        if !named.contains(&target.name) {
+            let mut near = nearest(&target.name, named.into_iter());
+            near.dedup();
+            let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
+            anyhow::bail!("{target} is not in the data{hint}");
+        }
+    }
+    Ok(())
+}
+
+/// One odd time in the future makes all else old, and `--since` hides it.
+fn tell_future(newest: Option<Time>, clock: Time) {
+    const TOLERATED: i64 = 24 * 3600;
+    if let Some(newest) = newest.filter(|newest| *newest > clock.plus_seconds(TOLERATED)) {
+        talk(&format!(
+            "warning: the newest time in the data, {newest}, is in the future of this machine's clock; ages and --since count from it"
+        ));
+    }
+}
+
+fn clock() -> anyhow::Result<Time> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).context("the machine's clock stands before 1970")?;
+    Ok(Time::from_seconds(i64::try_from(since.as_secs()).context("the machine's clock is out of range")?))
+}

@@ -1,0 +1,107 @@
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::time::MaybeTime;
+use super::{Interner, MetaView, Text, Time, Uid, Word, or_default};
+
+/// A `batch/v1` `CronJob` as it is read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct CronJobView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    spec: SpecView<'a>,
+    #[serde(deserialize_with = "or_default")]
+    status: StatusView,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SpecView<'a> {
+    #[serde(borrow)]
+    schedule: Text<'a>,
+    #[serde(borrow)]
+    time_zone: Text<'a>,
+    #[serde(borrow)]
+    concurrency_policy: Text<'a>,
+    #[serde(deserialize_with = "or_default")]
+    suspend: bool,
+    failed_jobs_history_limit: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct StatusView {
+    last_schedule_time: MaybeTime,
+    last_successful_time: MaybeTime,
+}
+
+/// What is kept of a `CronJob`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CronJob {
+    /// `metadata.uid`.
+    pub uid: Option<Uid>,
+    /// `metadata.namespace`.
+    pub namespace: Word,
+    /// `metadata.name`.
+    pub name: Word,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<Word, Word>,
+    /// The annotation `kubectl-sigapps/rule-names`.
+    pub rule_names: Option<Word>,
+    /// `metadata.creationTimestamp`.
+    pub created: Option<Time>,
+    /// `spec.schedule`, with `spec.timeZone` behind it where there is one.
+    pub schedule: Word,
+    /// `spec.concurrencyPolicy`; `Allow` where it is not told.
+    pub concurrency_policy: Word,
+    /// `spec.suspend`.
+    pub suspend: bool,
+    /// `spec.failedJobsHistoryLimit`: failed runs beyond it are deleted. The API server sets 1.
+    pub failed_history: u32,
+    /// `status.lastScheduleTime`.
+    pub last_scheduled: Option<Time>,
+    /// `status.lastSuccessfulTime`.
+    pub last_succeeded: Option<Time>,
+}
+
+impl<'a> CronJobView<'a> {
+    /// The `CronJob`'s metadata.
+    pub fn metadata(&self) -> &MetaView<'a> {
+        &self.metadata
+    }
+
+    /// The newest time the `CronJob` tells of.
+    pub fn newest_time(&self) -> Option<Time> {
+        let status = &self.status;
+        [self.metadata.creation_timestamp.0, status.last_schedule_time.0, status.last_successful_time.0]
+            .into_iter()
+            .flatten()
+            .max()
+    }
+
+    /// The record to keep.
+    pub fn into_cron_job(self, interner: &mut Interner) -> CronJob {
+        let spec = &self.spec;
+        let schedule = match spec.time_zone.some() {
+            Some(zone) => format!("{} ({zone})", &*spec.schedule),
+            None => spec.schedule.to_string(),
+        };
+        CronJob {
+            uid: self.metadata.uid(),
+            namespace: interner.intern(&self.metadata.namespace),
+            name: interner.intern(&self.metadata.name),
+            labels: self.metadata.labels(interner),
+            rule_names: interner.intern_some(&self.metadata.annotations.rule_names),
+            created: self.metadata.creation_timestamp.0,
+            schedule: interner.intern(&schedule),
+            concurrency_policy: interner.intern(spec.concurrency_policy.some().unwrap_or("Allow")),
+            suspend: spec.suspend,
+            failed_history: spec.failed_jobs_history_limit.unwrap_or(1),
+            last_scheduled: self.status.last_schedule_time.0,
+            last_succeeded: self.status.last_successful_time.0,
+        }
+    }
+}

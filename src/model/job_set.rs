@@ -1,0 +1,476 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::condition::ConditionView;
+use super::pod_failure_policy::PolicyView;
+use super::pod_view::SpecView as PodSpecView;
+use super::{Interner, MetaView, PodFailurePolicy, Text, Time, Uid, Word, or_default};
+
+/// A `jobset.x-k8s.io/v1alpha2` `JobSet` as it is read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct JobSetView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    spec: SpecView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    status: StatusView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SpecView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    replicated_jobs: Vec<ReplicatedJobView<'a>>,
+    #[serde(borrow)]
+    failure_policy: Option<FailurePolicyView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    startup_policy: StartupPolicyView<'a>,
+    #[serde(borrow)]
+    managed_by: Text<'a>,
+    #[serde(deserialize_with = "or_default")]
+    suspend: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct StartupPolicyView<'a> {
+    #[serde(borrow)]
+    startup_policy_order: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ReplicatedJobView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    replicas: Option<u32>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    depends_on: Vec<DependencyView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    template: JobTemplateView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct DependencyView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    status: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct JobTemplateView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    spec: JobSpecView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct JobSpecView<'a> {
+    parallelism: Option<u32>,
+    completions: Option<u32>,
+    backoff_limit_per_index: Option<u32>,
+    #[serde(borrow)]
+    pod_failure_policy: Option<PolicyView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    template: PodTemplateView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PodTemplateView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    spec: PodSpecView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct FailurePolicyView<'a> {
+    #[serde(deserialize_with = "or_default")]
+    max_restarts: u32,
+    #[serde(borrow)]
+    restart_strategy: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    rules: Vec<FailurePolicyRuleView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct FailurePolicyRuleView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    action: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    on_job_failure_reasons: Vec<Text<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    on_job_failure_message_patterns: Vec<Text<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    target_replicated_jobs: Vec<Text<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct StatusView<'a> {
+    #[serde(deserialize_with = "or_default")]
+    restarts: u32,
+    #[serde(deserialize_with = "or_default")]
+    restarts_count_towards_max: u32,
+    #[serde(borrow)]
+    terminal_state: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    conditions: Vec<ConditionView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    replicated_jobs_status: Vec<ReplicatedJobStatusView<'a>>,
+    current_in_place_restart_attempt: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ReplicatedJobStatusView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(deserialize_with = "or_default")]
+    ready: u32,
+    #[serde(deserialize_with = "or_default")]
+    succeeded: u32,
+    #[serde(deserialize_with = "or_default")]
+    failed: u32,
+    #[serde(deserialize_with = "or_default")]
+    job_restarts: Vec<u32>,
+    #[serde(deserialize_with = "or_default")]
+    job_restarts_count_towards_max: Vec<u32>,
+}
+
+/// What is kept of a `JobSet`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobSet {
+    /// `metadata.uid`.
+    pub uid: Option<Uid>,
+    /// `metadata.namespace`.
+    pub namespace: Word,
+    /// `metadata.name`.
+    pub name: Word,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<Word, Word>,
+    /// The annotation `kubectl-sigapps/rule-names`.
+    pub rule_names: Option<Word>,
+    /// `metadata.creationTimestamp`.
+    pub created: Option<Time>,
+    /// When its deletion was asked for.
+    pub deletion_requested: Option<Time>,
+    /// `spec.suspend`.
+    pub suspend: bool,
+    /// `spec.managedBy`, where it is not the built-in controller.
+    pub managed_by: Option<Word>,
+    /// Whether `spec.startupPolicy` starts one replicated Job after the other.
+    pub starts_in_order: bool,
+    /// `spec.failurePolicy`.
+    pub failure_policy: Option<FailurePolicy>,
+    /// `spec.replicatedJobs`.
+    pub replicated_jobs: Box<[ReplicatedJob]>,
+    /// `status.restarts`: each one deleted the Jobs and pods of the attempt before.
+    pub restarts: u32,
+    /// `status.restartsCountTowardsMax`.
+    pub restarts_counted: u32,
+    /// `status.terminalState`: `Failed` or `Completed`.
+    pub terminal_state: Option<Word>,
+    /// `status.conditions`, those that are `False` as well: some tell why.
+    pub conditions: Box<[JobSetCondition]>,
+    /// `status.replicatedJobsStatus`.
+    pub replicated_jobs_status: Box<[ReplicatedJobStatus]>,
+    /// `status.currentInPlaceRestartAttempt`.
+    pub in_place_attempt: Option<u32>,
+}
+
+/// One of a `JobSet`'s `status.conditions`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobSetCondition {
+    /// `Failed`, `Completed`, `Suspended`, `RestartingJobSet`, `StartupPolicyInProgress`, …
+    pub type_: Word,
+    /// Whether its status is `True`.
+    pub is_true: bool,
+    /// Why.
+    pub reason: Word,
+    /// The controller's message.
+    pub message: Word,
+    /// When its status changed last.
+    pub at: Option<Time>,
+}
+
+/// One of `spec.replicatedJobs`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplicatedJob {
+    /// Its name.
+    pub name: Word,
+    /// How many Jobs are made of it.
+    pub replicas: u32,
+    /// Other replicated Jobs, and the status (`Ready` or `Complete`) that they must reach first.
+    pub depends_on: Box<[(Word, Word)]>,
+    /// The Jobs' `podFailurePolicy`.
+    pub policy: Option<Arc<PodFailurePolicy>>,
+    /// Whether the Jobs have `backoffLimitPerIndex`.
+    pub per_index: bool,
+    /// Names of that policy's rules, from the annotation `kubectl-sigapps/rule-names` of the templates.
+    pub rule_names: Option<Word>,
+    /// Pods that one of the Jobs runs at once.
+    pub pods: u32,
+    /// GPUs and other accelerators of one pod.
+    pub accelerators: f32,
+}
+
+/// One of `status.replicatedJobsStatus`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplicatedJobStatus {
+    /// The replicated Job's name.
+    pub name: Word,
+    /// Jobs of which all pods are ready.
+    pub ready: u32,
+    /// Jobs that succeeded.
+    pub succeeded: u32,
+    /// Jobs that failed.
+    pub failed: u32,
+    /// By Job index: how often the Job alone was restarted (feature gate `RestartJob`).
+    pub job_restarts: Box<[u32]>,
+    /// The same, as far as it counts towards `maxRestarts`.
+    pub job_restarts_counted: Box<[u32]>,
+}
+
+/// `spec.failurePolicy`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailurePolicy {
+    /// `maxRestarts`.
+    pub max_restarts: u32,
+    /// `Recreate`, `BlockingRecreate` or `InPlaceRestart`.
+    pub restart_strategy: Word,
+    /// The rules, in their order.
+    pub rules: Box<[FailurePolicyRule]>,
+}
+
+/// One of `spec.failurePolicy.rules`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailurePolicyRule {
+    /// Its name; the webhook sets `failurePolicyRule<index>` where there is none.
+    pub name: Word,
+    /// What is done.
+    pub action: JobSetAction,
+    /// `onJobFailureReasons`; any reason where empty.
+    pub reasons: Box<[Word]>,
+    /// `onJobFailureMessagePatterns`; any message where empty.
+    pub patterns: Box<[Word]>,
+    /// `targetReplicatedJobs`; any where empty.
+    pub targets: Box<[Word]>,
+}
+
+/// A failure policy's action.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobSetAction {
+    /// The `JobSet` fails.
+    FailJobSet,
+    /// All Jobs are made anew, until `maxRestarts` is reached.
+    RestartJobSet,
+    /// All Jobs are made anew, however often.
+    RestartJobSetAndIgnoreMaxRestarts,
+    /// The failed Job is made anew, until `maxRestarts` is reached.
+    RestartJob,
+    /// The failed Job is made anew, however often.
+    RestartJobAndIgnoreMaxRestarts,
+    /// An action newer than this tool.
+    Unknown(Word),
+}
+
+impl JobSetAction {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::FailJobSet, "FailJobSet"),
+        (Self::RestartJobSet, "RestartJobSet"),
+        (Self::RestartJobSetAndIgnoreMaxRestarts, "RestartJobSetAndIgnoreMaxRestarts"),
+        (Self::RestartJob, "RestartJob"),
+        (Self::RestartJobAndIgnoreMaxRestarts, "RestartJobAndIgnoreMaxRestarts"),
+    ];
+
+    /// Reads an action as the API spells it.
+    pub fn parse(text: &str) -> Self {
+        let known = Self::ALL.into_iter().find(|(_, name)| *name == text);
+        known.map_or_else(|| Self::Unknown(text.into()), |(action, _)| action)
+    }
+
+    /// The action as the API spells it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Unknown(text) => text,
+            known => Self::ALL.iter().find(|(action, _)| action == known).map_or("", |(_, name)| name),
+        }
+    }
+
+    /// Whether a restart by it counts towards `maxRestarts`; `None` where it restarts nothing, or that is unknown.
+    pub fn counts(&self) -> Option<bool> {
+        match self {
+            Self::RestartJobSet | Self::RestartJob => Some(true),
+            Self::RestartJobSetAndIgnoreMaxRestarts | Self::RestartJobAndIgnoreMaxRestarts => Some(false),
+            Self::FailJobSet | Self::Unknown(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for JobSetAction {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl JobSet {
+    /// The condition of a type, if it is `True`.
+    pub fn condition(&self, type_: &str) -> Option<&JobSetCondition> {
+        self.conditions.iter().find(|condition| condition.is_true && *condition.type_ == *type_)
+    }
+
+    /// The replicated Job that a child Job's name, `<jobset>-<replicatedJob>-<index>`, is made from.
+    pub fn replicated_job_of(&self, job: &str) -> Option<&ReplicatedJob> {
+        let (head, index) = job.rsplit_once('-')?;
+        let name = head.strip_prefix(&*self.name)?.strip_prefix('-')?;
+        index.parse::<u32>().ok()?;
+        self.replicated_jobs.iter().find(|replicated| *replicated.name == *name)
+    }
+
+    /// GPUs and other accelerators that its pods hold together, by the spec.
+    pub fn accelerators(&self) -> f64 {
+        let of = |job: &ReplicatedJob| f64::from(job.accelerators) * f64::from(job.pods) * f64::from(job.replicas);
+        // The sum of no floats is minus zero.
+        self.replicated_jobs.iter().map(of).fold(0.0, |sum, held| sum + held)
+    }
+
+    /// Restarts of single Jobs: all, and those that count towards `maxRestarts`.
+    pub fn job_restarts(&self) -> (u32, u32) {
+        let sum = |list: fn(&ReplicatedJobStatus) -> &[u32]| {
+            self.replicated_jobs_status.iter().flat_map(list).fold(0_u32, |sum, count| sum.saturating_add(*count))
+        };
+        (sum(|status| &status.job_restarts), sum(|status| &status.job_restarts_counted))
+    }
+
+    /// Restarts that are compared with `maxRestarts` (`totalRestartsCountTowardsMax`).
+    pub fn counted_restarts(&self) -> u32 {
+        self.restarts_counted.saturating_add(self.job_restarts().1)
+    }
+
+    /// `spec.failurePolicy.maxRestarts`.
+    pub fn max_restarts(&self) -> Option<u32> {
+        self.failure_policy.as_ref().map(|policy| policy.max_restarts)
+    }
+}
+
+impl<'a> JobSetView<'a> {
+    /// The `JobSet`'s metadata.
+    pub fn metadata(&self) -> &MetaView<'a> {
+        &self.metadata
+    }
+
+    /// The newest time the `JobSet` tells of.
+    pub fn newest_time(&self) -> Option<Time> {
+        let conditions = self.status.conditions.iter().filter_map(|condition| condition.last_transition_time.0);
+        let own = [self.metadata.creation_timestamp.0, self.metadata.deletion_requested()];
+        conditions.chain(own.into_iter().flatten()).max()
+    }
+
+    /// The record to keep.
+    pub fn into_job_set(self, interner: &mut Interner) -> JobSet {
+        let (spec, status) = (&self.spec, &self.status);
+        let conditions = status.conditions.iter().map(|condition| JobSetCondition {
+            type_: interner.intern(&condition.type_),
+            is_true: &*condition.status == "True",
+            reason: interner.intern(&condition.reason),
+            message: interner.intern(&condition.message),
+            at: condition.last_transition_time.0,
+        });
+        let conditions = conditions.collect();
+        JobSet {
+            uid: self.metadata.uid(),
+            namespace: interner.intern(&self.metadata.namespace),
+            name: interner.intern(&self.metadata.name),
+            labels: self.metadata.labels(interner),
+            rule_names: interner.intern_some(&self.metadata.annotations.rule_names),
+            created: self.metadata.creation_timestamp.0,
+            deletion_requested: self.metadata.deletion_requested(),
+            suspend: spec.suspend,
+            managed_by: interner
+                .intern_some(&spec.managed_by)
+                .filter(|manager| &**manager != "jobset.sigs.k8s.io/jobset-controller"),
+            starts_in_order: &*spec.startup_policy.startup_policy_order == "InOrder",
+            failure_policy: spec.failure_policy.as_ref().map(|policy| policy.to_policy(interner)),
+            replicated_jobs: spec.replicated_jobs.iter().map(|job| job.to_replicated_job(interner)).collect(),
+            restarts: status.restarts,
+            restarts_counted: status.restarts_count_towards_max,
+            terminal_state: interner.intern_some(&status.terminal_state),
+            conditions,
+            replicated_jobs_status: status.replicated_jobs_status.iter().map(|s| s.to_status(interner)).collect(),
+            in_place_attempt: status.current_in_place_restart_attempt,
+        }
+    }
+}
+
+impl FailurePolicyView<'_> {
+    fn to_policy(&self, interner: &mut Interner) -> FailurePolicy {
+        FailurePolicy {
+            max_restarts: self.max_restarts,
+            restart_strategy: interner.intern(self.restart_strategy.some().unwrap_or("Recreate")),
+            rules: self.rules.iter().enumerate().map(|(index, rule)| rule.to_rule(index, interner)).collect(),
+        }
+    }
+}
+
+impl FailurePolicyRuleView<'_> {
+    fn to_rule(&self, index: usize, interner: &mut Interner) -> FailurePolicyRule {
+        let name = self.name.some().map_or_else(|| format!("failurePolicyRule{index}"), str::to_owned);
+        let mut words = |texts: &[Text]| texts.iter().map(|text| interner.intern(text)).collect();
+        FailurePolicyRule {
+            action: JobSetAction::parse(&self.action),
+            reasons: words(&self.on_job_failure_reasons),
+            patterns: words(&self.on_job_failure_message_patterns),
+            targets: words(&self.target_replicated_jobs),
+            name: interner.intern(&name),
+        }
+    }
+}
+
+impl ReplicatedJobView<'_> {
+    fn to_replicated_job(&self, interner: &mut Interner) -> ReplicatedJob {
+        let job = &self.template.spec;
+        let names = [&self.template.metadata, &job.template.metadata].map(|meta| &meta.annotations.rule_names);
+        let parallelism = job.parallelism.unwrap_or(1);
+        let dependency =
+            |on: &DependencyView, interner: &mut Interner| (interner.intern(&on.name), interner.intern(&on.status));
+        ReplicatedJob {
+            name: interner.intern(&self.name),
+            replicas: self.replicas.unwrap_or(1),
+            depends_on: self.depends_on.iter().map(|on| dependency(on, interner)).collect(),
+            policy: job.pod_failure_policy.as_ref().map(|policy| Arc::new(policy.to_policy(interner))),
+            per_index: job.backoff_limit_per_index.is_some(),
+            rule_names: names.into_iter().find_map(|names| interner.intern_some(names)),
+            pods: job.completions.map_or(parallelism, |completions| completions.min(parallelism)),
+            accelerators: job.template.spec.accelerators(),
+        }
+    }
+}
+
+impl ReplicatedJobStatusView<'_> {
+    fn to_status(&self, interner: &mut Interner) -> ReplicatedJobStatus {
+        ReplicatedJobStatus {
+            name: interner.intern(&self.name),
+            ready: self.ready,
+            succeeded: self.succeeded,
+            failed: self.failed,
+            job_restarts: self.job_restarts.clone().into(),
+            job_restarts_counted: self.job_restarts_count_towards_max.clone().into(),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The attempts of a `JobSet`, a row each; those that ended alike are folded.
+
+use super::explanation::clock;
+use crate::model::{Time, human_duration};
+use crate::report::{AttemptOutcome, AttemptReport, JobSetReport};
+
+pub(super) const HEADS: [&str; 6] = ["ATTEMPT", "STARTED", "FOR", "FIRST FAILURE", "JOBSET RULE", "EFFECT"];
+
+/// Attempts shown one by one; of more, those that ended alike are folded.
+const MOST: usize = 8;
+
+/// The rows: attempt, start, duration, what failed first, the rule, its effect. `name` is the `JobSet`'s, with which the
+/// names of its Jobs and pods begin.
+pub(super) fn rows(job_set: &JobSetReport, name: &str) -> Vec<Vec<String>> {
+    let used = counted_so_far(job_set);
+    let folds = job_set.attempts.len() > MOST;
+    let mut runs: Vec<(Vec<&AttemptReport>, Option<u32>)> = Vec::new();
+    for (attempt, used) in job_set.attempts.iter().zip(used) {
+        match runs.last_mut() {
+            Some((run, _)) if folds && is_alike(run[0], attempt) => run.push(attempt),
+            _ => runs.push((vec![attempt], used)),
+        }
+    }
+    runs.iter().map(|(run, used)| row(job_set, name, run, *used)).collect()
+}
+
+/// The time of day, with the day where the attempts are not all of one.
+fn started(job_set: &JobSetReport, at: Time) -> String {
+    const DAY: i64 = 86_400;
+    let starts = job_set.attempts.iter().filter_map(|attempt| attempt.started_at);
+    let mut days = starts.map(|at| at.seconds().div_euclid(DAY));
+    let first = days.next();
+    if days.all(|day| Some(day) == first) { clock(at) } else { Time::from_seconds(at.seconds()).to_string() }
+}
+
+fn is_alike(a: &AttemptReport, b: &AttemptReport) -> bool {
+    let of = |attempt: &AttemptReport| {
+        let AttemptReport { outcome, rule, job, reason, exit_code, condition, counted, .. } = attempt.clone();
+        (outcome, rule.map(|rule| rule.label), job, reason, exit_code, condition, counted)
+    };
+    a.rule.is_some() && of(a) == of(b)
+}
+
+/// One row for attempts that ended alike.
+fn row(job_set: &JobSetReport, name: &str, run: &[&AttemptReport], used: Option<u32>) -> Vec<String> {
+    let (first, last) = (run[0], run[run.len() - 1]);
+    let which = match (first.attempt, last.through.unwrap_or(last.attempt)) {
+        (from, to) if from == to && run.len() == 1 => from.to_string(),
+        (from, to) if from == to => format!("{from} ({} times)", run.len()),
+        (from, to) => format!("{from}-{to}"),
+    };
+    let seconds = |attempt: &AttemptReport| Some(attempt.ended_at?.seconds() - attempt.started_at?.seconds());
+    let lasted: Vec<i64> = run.iter().filter_map(|attempt| seconds(attempt)).collect();
+    let lasted = match (lasted.iter().min(), lasted.iter().max()) {
+        (Some(least), Some(most)) if least == most => human_duration(*least),
+        (Some(least), Some(most)) => format!("{}-{}", human_duration(*least), human_duration(*most)),
+        _ => "-".to_owned(),
+    };
+    let effect = effect(job_set, first, used.filter(|_| run.len() == 1));
+    vec![
+        which,
+        first.started_at.map_or_else(|| "?".to_owned(), |at| started(job_set, at)),
+        lasted,
+        first_failure(run, name),
+        first.rule.as_ref().map_or_else(|| "-".to_owned(), |rule| rule.label.clone()),
+        if run.len() == 1 { effect } else { format!("{effect}, each") },
+    ]
+}
+
+/// `slice-1-0-x7k2p on gpu-node-1: trainer exit 42 "ValueError…"`, without the `JobSet`'s own name.
+fn first_failure(run: &[&AttemptReport], name: &str) -> String {
+    let attempt = run[0];
+    if attempt.rule.is_none() {
+        return match attempt.outcome {
+            AttemptOutcome::Unknown => format!("unknown: {}", attempt.missing.join("; ")),
+            _ => "-".to_owned(),
+        };
+    }
+    // Of attempts folded into one row the pods differ, and often the nodes.
+    let pod = attempt.pod.as_deref().filter(|_| run.len() == 1);
+    let place = pod.or(attempt.job.as_deref()).unwrap_or("?");
+    let place = place.strip_prefix(name).and_then(|rest| rest.strip_prefix('-')).unwrap_or(place);
+    let node = attempt.node.as_ref().filter(|node| run.iter().all(|other| other.node.as_ref() == Some(*node)));
+    let node = node.map(|node| format!(" on {node}")).unwrap_or_default();
+    let happened = match (&attempt.container, attempt.exit_code, &attempt.condition, &attempt.reason) {
+        (_, _, Some(condition), _) => condition.clone(),
+        (Some(container), Some(code), _, _) => format!("{container} exit {code}"),
+        (_, _, _, Some(reason)) if attempt.pod.is_some() => format!("{reason}, exit code unknown"),
+        (_, _, _, Some(reason)) => format!("{reason}, pods gone, exit code unknown"),
+        _ => "unknown".to_owned(),
+    };
+    let said = attempt.said.as_ref().map(|said| format!(" \"{said}\"")).unwrap_or_default();
+    format!("{place}{node}: {happened}{said}")
+}
+
+/// `restart, counted 1/2`, `restart, not counted`, `failed (ReachedMaxRestarts)`.
+fn effect(job_set: &JobSetReport, attempt: &AttemptReport, used: Option<u32>) -> String {
+    let counted = match (attempt.counted, used, job_set.max_restarts) {
+        (Some(true), Some(used), Some(max)) => format!(", counted ({used}/{max})"),
+        (Some(true), _, _) => ", counted".to_owned(),
+        (Some(false), _, _) => ", not counted".to_owned(),
+        (None, _, _) => String::new(),
+    };
+    match attempt.outcome {
+        AttemptOutcome::Restarted => format!("restart{counted}"),
+        AttemptOutcome::JobRestarted => format!("restart of the Job{counted}"),
+        AttemptOutcome::Failed => {
+            let reason = attempt.rule.as_ref().and_then(|rule| rule.failed_reason.as_deref());
+            match reason.filter(|reason| *reason != "FailJobSetFailurePolicyAction") {
+                Some(reason) => format!("failed ({reason})"),
+                None => "failed".to_owned(),
+            }
+        }
+        AttemptOutcome::Completed => "completed".to_owned(),
+        AttemptOutcome::Running => "running".to_owned(),
+        AttemptOutcome::Restarting => "restarting".to_owned(),
+        AttemptOutcome::Suspended => "suspended".to_owned(),
+        AttemptOutcome::Unknown => "restart".to_owned(),
+    }
+}
+
+/// How many counted restarts were used after each attempt, reckoned back from the counters.
+fn counted_so_far(job_set: &JobSetReport) -> Vec<Option<u32>> {
+    let mut left = Some(job_set.restarts_count_towards_max.saturating_add(job_set.job_restarts_count_towards_max));
+    let mut used: Vec<Option<u32>> = Vec::new();
+    for attempt in job_set.attempts.iter().rev() {
+        let restarts = matches!(attempt.outcome, AttemptOutcome::Restarted | AttemptOutcome::JobRestarted);
+        used.push(left.filter(|_| restarts));
+        if restarts && attempt.counted == Some(true) {
+            left = left.and_then(|left| left.checked_sub(1));
+        }
+    }
+    used.reverse();
+    used
+}

@@ -1,0 +1,257 @@
+use std::io::{self, Write};
+
+use comfy_table::{ContentArrangement, Row, Table, presets};
+use owo_colors::OwoColorize;
+use unicode_width::UnicodeWidthStr;
+
+use super::Look;
+use super::attempts;
+use super::notes::gpu_hours;
+use super::text::{cut, one_line, wrap};
+use crate::model::{Time, human_duration};
+use crate::report::{Explanation, Judged, PolicyReport, TimelineEntry};
+
+/// Entries of a section that are shown; the rest is counted, and in the JSON.
+const MOST: usize = 8;
+const GAP: u16 = 2;
+
+/// Prints an explanation on one screen.
+pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mut impl Write) -> io::Result<()> {
+    let page = Page { look };
+    // The verdict is the answer: it is wrapped, never cut.
+    for line in wrap(&one_line(&explanation.verdict), look.width) {
+        writeln!(out, "{}", page.bold(&line))?;
+    }
+    if let Some(as_of) = explanation.as_of {
+        writeln!(out, "as of {}", whole(as_of))?;
+    }
+    for note in &explanation.notes {
+        for line in wrap(&format!("note: {}", one_line(note)), look.width) {
+            writeln!(out, "{line}")?;
+        }
+    }
+    if let Some(job_set) = &explanation.job_set {
+        for situation in &job_set.situations {
+            if !explanation.verdict.contains(&situation.text) {
+                for line in wrap(&one_line(&format!("- {}", situation.text)), look.width) {
+                    writeln!(out, "{line}")?;
+                }
+            }
+        }
+        writeln!(out)?;
+        let spent: f64 = job_set.attempts.iter().filter_map(|attempt| attempt.gpu_seconds).sum();
+        page.table(&attempts::HEADS, &attempts::rows(job_set, &explanation.subject.name), 3, out)?;
+        let cost = if spent > 0.0 { format!("; {} held in ended attempts", gpu_hours(spent)) } else { String::new() };
+        writeln!(out, "{}{cost}", job_set.budget)?;
+    }
+    if !explanation.runs.is_empty() {
+        writeln!(out)?;
+        page.table(&RUN_HEADS, &runs(explanation), 5, out)?;
+    }
+    page.section("Timeline", &timeline(explanation), out)?;
+    for policy in &explanation.policies {
+        page.policy(policy, out)?;
+    }
+    if rules || &*explanation.subject.kind == "Pod" {
+        for judged in &explanation.judged {
+            page.judged(judged, out)?;
+        }
+    }
+    let evidence: Vec<String> =
+        explanation.evidence.iter().map(|fact| format!("{} {} = {}", fact.object, fact.path, fact.value)).collect();
+    page.section("Evidence", &evidence, out)?;
+    page.section("Not known", &explanation.missing, out)?;
+    page.suggestions(explanation, out)
+}
+
+/// When, how long after the start, and what.
+fn timeline(explanation: &Explanation) -> Vec<String> {
+    let start = explanation.timeline.iter().find_map(|entry| entry.at);
+    let mut days: Vec<String> = explanation.timeline.iter().filter_map(|entry| Some(day(entry.at?))).collect();
+    days.extend(explanation.as_of.map(day));
+    days.dedup();
+    let one_day = days.len() <= 1;
+    let lines: Vec<(String, String, &TimelineEntry)> = explanation
+        .timeline
+        .iter()
+        .map(|entry| {
+            let time = |at| if one_day { clock(at) } else { whole(at) };
+            let at = entry.at.map_or_else(|| "?".to_owned(), time);
+            let after = match (start, entry.at) {
+                (Some(start), Some(at)) => format!("+{}", human_duration(at.seconds() - start.seconds())),
+                _ => String::new(),
+            };
+            (at, after, entry)
+        })
+        .collect();
+    let width = |of: fn(&(String, String, &TimelineEntry)) -> usize| lines.iter().map(of).max().unwrap_or(0);
+    let (at_width, after_width) = (width(|line| line.0.len()), width(|line| line.1.len()));
+    lines.iter().map(|(at, after, entry)| format!("{at:<at_width$}  {after:<after_width$}  {}", entry.text)).collect()
+}
+
+/// Without the fraction of the second.
+fn whole(at: Time) -> String {
+    Time::from_seconds(at.seconds()).to_string()
+}
+
+fn day(at: Time) -> String {
+    whole(at).split_once('T').map_or_else(String::new, |(day, _)| day.to_owned())
+}
+
+/// The time of day, where all times are of the day that the data is of.
+pub(super) fn clock(at: Time) -> String {
+    let text = whole(at);
+    text.split_once('T').map_or(text.clone(), |(_, time)| time.to_owned())
+}
+
+pub(super) const RUN_HEADS: [&str; 6] = ["RUN", "CREATED", "FOR", "STATE", "RULE", "WHAT HAPPENED"];
+
+/// Rows of a `CronJob`'s runs.
+pub(super) fn runs(explanation: &Explanation) -> Vec<Vec<String>> {
+    let none = || "<none>".to_owned();
+    explanation
+        .runs
+        .iter()
+        .map(|run| {
+            let seconds = run.created_at.zip(run.ended_at).map(|(from, to)| to.seconds() - from.seconds());
+            let action = run.action.as_ref().map(|action| format!(" ({action})")).unwrap_or_default();
+            vec![
+                run.job.clone(),
+                super::age::age(run.created_at, explanation.as_of),
+                seconds.map_or_else(none, human_duration),
+                format!("{:?}", run.state).to_ascii_lowercase(),
+                run.rule.as_ref().map_or_else(none, |rule| format!("{rule}{action}")),
+                run.cause.clone().unwrap_or_else(none),
+            ]
+        })
+        .collect()
+}
+
+/// Rows of a policy: index, name, action, what it asks for, how often it matched; the default last.
+pub(super) fn policy_rows(policy: &PolicyReport) -> Vec<Vec<String>> {
+    let mut rows: Vec<Vec<String>> = policy
+        .rules
+        .iter()
+        .map(|rule| {
+            let asks = if rule.requirement == rule.label { "=".to_owned() } else { rule.requirement.clone() };
+            let matched = if rule.matched == 0 { "never".to_owned() } else { rule.matched.to_string() };
+            vec![rule.index.to_string(), rule.label.clone(), rule.action.clone(), asks, matched]
+        })
+        .collect();
+    let matched = if policy.default_matched == 0 { "never".to_owned() } else { policy.default_matched.to_string() };
+    rows.push(vec![
+        "-".to_owned(),
+        "(default)".to_owned(),
+        policy.default_action.clone(),
+        "no rule".to_owned(),
+        matched,
+    ]);
+    rows
+}
+
+pub(super) const POLICY_HEADS: [&str; 5] = ["RULE", "NAME", "ACTION", "ASKS FOR", "MATCHED"];
+
+/// What a policy's table is headed by.
+pub(super) fn policy_title(policy: &PolicyReport) -> String {
+    let of = if policy.replicated_jobs.is_empty() {
+        String::new()
+    } else {
+        format!(", replicated Jobs {}", policy.replicated_jobs.join(", "))
+    };
+    let unknown = match policy.unknown {
+        0 => String::new(),
+        unknown => format!("; not known under which rule: {unknown}"),
+    };
+    format!("{} of {}{of}{unknown}", policy.kind, policy.object)
+}
+
+struct Page {
+    look: Look,
+}
+
+impl Page {
+    fn bold(&self, text: &str) -> String {
+        if self.look.color { text.bold().to_string() } else { text.to_owned() }
+    }
+
+    fn section(&self, title: &str, lines: &[String], out: &mut impl Write) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", self.bold(title))?;
+        for line in lines.iter().take(MOST) {
+            writeln!(out, "  {}", cut(&one_line(line), self.look.width.saturating_sub(2)))?;
+        }
+        let more = lines.len().saturating_sub(MOST);
+        if more > 0 {
+            writeln!(out, "  and {more} more: -o json has them all")?;
+        }
+        Ok(())
+    }
+
+    /// A table of which one column gives way where the others leave too little room.
+    fn table(&self, heads: &[&str], rows: &[Vec<String>], gives_way: usize, out: &mut impl Write) -> io::Result<()> {
+        let mut rows: Vec<Vec<String>> =
+            rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()).collect();
+        let widest = |column: usize| {
+            let cells = rows.iter().map(|row| row[column].width());
+            cells.max().unwrap_or(0).max(heads[column].len()) + usize::from(GAP)
+        };
+        let others: usize = (0..heads.len()).filter(|column| *column != gives_way).map(widest).sum();
+        let left = self.look.width.saturating_sub(others).max(heads[gives_way].len());
+        for row in &mut rows {
+            row[gives_way] = cut(&row[gives_way], left);
+        }
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(heads.iter().copied());
+        table.add_rows(rows.into_iter().map(Row::from));
+        for column in table.column_iter_mut() {
+            column.set_padding((0, GAP));
+        }
+        for (number, line) in table.lines().enumerate() {
+            let line = cut(line.trim_end(), self.look.width);
+            writeln!(out, "{}", if number == 0 { self.bold(&line) } else { line })?;
+        }
+        Ok(())
+    }
+
+    fn policy(&self, policy: &PolicyReport, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "\n{}", self.bold(&cut(&one_line(&policy_title(policy)), self.look.width)))?;
+        self.table(&POLICY_HEADS, &policy_rows(policy), 3, out)
+    }
+
+    fn judged(&self, judged: &Judged, out: &mut impl Write) -> io::Result<()> {
+        let title = format!("{} under {}: {}", judged.object, judged.policy, judged.cause);
+        writeln!(out, "\n{}", self.bold(&cut(&one_line(&title), self.look.width)))?;
+        for rule in &judged.rules {
+            let mark = if rule.matched { "→" } else { " " };
+            for (number, line) in wrap(&one_line(&rule.why), self.look.width.saturating_sub(4)).iter().enumerate() {
+                writeln!(out, "  {} {line}", if number == 0 { mark } else { " " })?;
+            }
+        }
+        if judged.matched.is_none() {
+            let default =
+                if judged.policy == "podFailurePolicy" { "it counts towards backoffLimit" } else { "RestartJobSet" };
+            writeln!(out, "  → no rule matched: {default}")?;
+        }
+        Ok(())
+    }
+
+    fn suggestions(&self, explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+        if explanation.suggestions.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", self.bold("Next"))?;
+        let width = explanation.suggestions.iter().map(|suggestion| suggestion.title.width()).max().unwrap_or(0);
+        for (number, suggestion) in explanation.suggestions.iter().take(4).enumerate() {
+            let head = format!("{:<3}{:<width$}  ", number + 1, suggestion.title);
+            let left = self.look.width.saturating_sub(head.width());
+            writeln!(out, "{head}{}", cut(&one_line(&suggestion.why), left))?;
+            for command in suggestion.commands.iter().take(1) {
+                writeln!(out, "   {}", one_line(command))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+use std::collections::BTreeSet;
+
+use futures_util::stream::{self, StreamExt as _};
+
+use super::error::ClusterError;
+use super::fault::Fault;
+use super::list::Outcome;
+use super::page::Wanted;
+use super::reading::{Outcomes, Reading};
+use super::targets::AT_ONCE;
+use crate::model::POD_REASONS;
+use crate::request::{Subject, Target, TargetKind};
+use crate::source::{Resource, SourceState};
+
+/// Nodes that are read: those of the pods that failed or do not end. More would not be read by a person either.
+const MOST_NODES: usize = 20;
+
+impl Reading<'_> {
+    /// Reads all that bears on one workload or pod: what owns it, all Jobs and pods of that, Events of all of them, and the
+    /// nodes of pods that tell of a failure.
+    pub(super) async fn detail(&self, subject: &Subject) -> Result<Outcomes, ClusterError> {
+        let (targets, pods) = self.resolve(subject).await?;
+        let mut outcomes = Box::pin(self.targets(&targets)).await?;
+        let (pod_events, nodes) = tokio::join!(self.pod_events(), self.nodes());
+        add(&mut outcomes, Resource::Pods, pods);
+        add(&mut outcomes, Resource::Events, pod_events?);
+        add(&mut outcomes, Resource::Nodes, nodes?);
+        Ok(outcomes)
+    }
+
+    /// The workloads to read for a subject: a pod's Job, a Job's `JobSet`. A name without a kind may be several.
+    async fn resolve(&self, subject: &Subject) -> Result<(Vec<Target>, Outcome), ClusterError> {
+        let mut pods = Outcome::new(SourceState::NotAsked);
+        let mut targets = BTreeSet::new();
+        let name = &*subject.name;
+        let target = |kind| Target { kind, name: name.to_owned() };
+        let wants = |kind| subject.kind.is_none_or(|wanted| wanted == kind);
+        if wants(TargetKind::Pod) {
+            match self.object(Resource::Pods, "v1", name).await {
+                Ok(read) => {
+                    pods = read.outcome;
+                    if let Some(Target { kind: TargetKind::Job, name: job }) = read.owner {
+                        targets.insert(self.owner_of_job(&job).await?);
+                    }
+                }
+                Err(fault) => self.must_be_there(subject, Resource::Pods, "v1", fault).await?,
+            }
+        }
+        if wants(TargetKind::Job) {
+            match self.object(Resource::Jobs, "batch/v1", name).await {
+                Ok(read) => {
+                    let own = || target(TargetKind::Job);
+                    targets.insert(read.owner.filter(|owner| owner.kind == TargetKind::JobSet).unwrap_or_else(own));
+                }
+                Err(fault) => self.must_be_there(subject, Resource::Jobs, "batch/v1", fault).await?,
+            }
+        }
+        // With its kind told, reading it as a target says whether it is there.
+        match subject.kind {
+            Some(kind @ (TargetKind::CronJob | TargetKind::JobSet)) => {
+                targets.insert(target(kind));
+            }
+            Some(_) => {}
+            None => {
+                if self.object(Resource::CronJobs, "batch/v1", name).await.is_ok() {
+                    targets.insert(target(TargetKind::CronJob));
+                }
+                if let Ok(Some(version)) = self.job_set_version().await
+                    && self.object(Resource::JobSets, &version, name).await.is_ok()
+                {
+                    targets.insert(target(TargetKind::JobSet));
+                }
+            }
+        }
+        if targets.is_empty() && pods.state == SourceState::NotAsked {
+            return Err(self.not_found(Resource::Jobs, "batch/v1", name).await);
+        }
+        Ok((targets.into_iter().collect(), pods))
+    }
+
+    /// A name of the kind asked for that is not there is an error; one without a kind may be another kind's.
+    async fn must_be_there(
+        &self,
+        subject: &Subject,
+        resource: Resource,
+        version: &str,
+        fault: Fault,
+    ) -> Result<(), ClusterError> {
+        match (fault.code(), subject.kind) {
+            (Some(404), None) => Ok(()),
+            (Some(404), Some(_)) => Err(self.not_found(resource, version, &subject.name).await),
+            _ => Err(self.error(resource, fault)),
+        }
+    }
+
+    /// The Job, or the `JobSet` that owns it; the Job may be gone.
+    async fn owner_of_job(&self, job: &str) -> Result<Target, ClusterError> {
+        let own = Target { kind: TargetKind::Job, name: job.to_owned() };
+        match self.object(Resource::Jobs, "batch/v1", job).await {
+            Ok(read) => Ok(read.owner.filter(|owner| owner.kind == TargetKind::JobSet).unwrap_or(own)),
+            Err(fault) if fault.code() == Some(404) => Ok(own),
+            Err(fault) => Err(self.error(Resource::Jobs, fault)),
+        }
+    }
+
+    /// Events of the namespace's pods that tell where they ran and who ended them: one list a reason, none a pod.
+    async fn pod_events(&self) -> Result<Outcome, ClusterError> {
+        let mut all = Outcome::new(SourceState::NotAsked);
+        let mut lists = stream::iter(POD_REASONS)
+            .map(|reason| async move {
+                let selector = format!("involvedObject.kind=Pod,reason={reason}");
+                self.list(Resource::Events, "v1", &[("fieldSelector", &selector)], Wanted::All).await
+            })
+            .buffered(AT_ONCE);
+        while let Some(read) = lists.next().await {
+            all = all.join(self.degraded(Resource::Events, read)?);
+        }
+        Ok(all)
+    }
+
+    /// The nodes of pods that tell of a failure, by name; a node that is gone is none.
+    async fn nodes(&self) -> Result<Outcome, ClusterError> {
+        let names = self.lister.intake.lock().unwrap_or_else(std::sync::PoisonError::into_inner).nodes_of_pods();
+        let mut all = Outcome::new(SourceState::NotAsked);
+        let cluster_wide = Reading { lister: self.lister.clone(), namespace: None };
+        let mut reads = stream::iter(names.iter().take(MOST_NODES))
+            .map(|name| cluster_wide.object(Resource::Nodes, "v1", name))
+            .buffered(AT_ONCE);
+        while let Some(read) = reads.next().await {
+            all = match read {
+                Err(fault) if fault.code() == Some(404) => all,
+                read => all.join(self.degraded(Resource::Nodes, read.map(|read| read.outcome))?),
+            };
+        }
+        Ok(all)
+    }
+}
+
+/// Adds what became of one more read of a resource.
+fn add(outcomes: &mut Outcomes, resource: Resource, outcome: Outcome) {
+    let place = Resource::ALL.iter().position(|other| *other == resource).unwrap_or_default();
+    let before = std::mem::replace(&mut outcomes[place], Outcome::new(SourceState::NotAsked));
+    outcomes[place] = before.join(outcome);
+}
