@@ -57,6 +57,7 @@ pub(super) fn parse_subject(arguments: &[String]) -> Result<Subject, String> {
     let (kind, name) = match arguments {
         [one] => match one.split_once('/') {
             Some((kind, name)) => (Some(kind), name),
+            None if parse_kind(one).is_ok() => return Err(format!("give the name as well: {one}/NAME")),
             None => (None, &**one),
         },
         [kind, name] if !kind.contains('/') => (Some(&**kind), &**name),
@@ -144,6 +145,23 @@ mod tests {
         }
         for text in ["", "5", "h", "1y", "-5m", "1h-", "yesterday", "99999999999d"] {
             assert!(parse_duration(text).unwrap_err().contains("1h30m"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_to_explain_is_told_in_one_argument_or_two() {
+        let parse = |arguments: &[&str]| parse_subject(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let subject = |kind, name: &str| Ok(Subject { kind, name: name.to_owned() });
+        assert_eq!(parse(&["jobset/llama"]), subject(Some(TargetKind::JobSet), "llama"));
+        assert_eq!(parse(&["po", "p-0"]), subject(Some(TargetKind::Pod), "p-0"));
+        assert_eq!(parse(&["llama"]), subject(None, "llama"));
+        for (arguments, said) in [
+            (&["jobset"][..], "give the name as well: jobset/NAME"),
+            (&["job/a", "b"], "give one thing to explain"),
+            (&["service/a"], "it takes job, cronjob, jobset or pod"),
+            (&["job/A B"], "not a name"),
+        ] {
+            assert!(parse(arguments).unwrap_err().contains(said), "{arguments:?}");
         }
     }
 

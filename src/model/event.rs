@@ -116,6 +116,13 @@ impl<'a> EventView<'a> {
         }
     }
 
+    /// When it happened first, as finely as anything tells it.
+    fn precisely(&self) -> Option<Time> {
+        let fine = |at: &Time| at.has_fraction();
+        let told = self.event_time.0.filter(fine).or_else(|| self.first().filter(fine));
+        told.or_else(|| self.time_in_name()).or(self.first())
+    }
+
     /// The time in the Event's name, where it agrees with its fields.
     fn time_in_name(&self) -> Option<Time> {
         let nanoseconds = self.metadata.name.rsplit_once('.')?.1;
@@ -134,7 +141,7 @@ impl<'a> EventView<'a> {
             uid: Uid::parse(&object.uid),
             reason: interner.intern(&self.reason),
             message: interner.intern(self.message.some().unwrap_or(&self.note)),
-            at: self.first().filter(|at| at.has_fraction()).or_else(|| self.time_in_name()).or(self.first()),
+            at: self.precisely(),
             first: self.first(),
             last: self.last(),
             count: count.max(self.count).max(self.deprecated_count).max(1),

@@ -12,7 +12,11 @@ use crate::model::{Time, human_duration};
 use crate::report::{Explanation, Judged, PolicyReport, TimelineEntry};
 
 /// Entries of a section that are shown; the rest is counted, and in the JSON.
-const MOST: usize = 8;
+const MOST_ENTRIES: usize = 8;
+const MOST_FACTS: usize = 5;
+const MOST_GAPS: usize = 4;
+const MOST_POLICIES: usize = 3;
+const MOST_SUGGESTIONS: usize = 3;
 const GAP: u16 = 2;
 
 /// Prints an explanation on one screen.
@@ -48,8 +52,8 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
         writeln!(out)?;
         page.table(&RUN_HEADS, &runs(explanation), 5, out)?;
     }
-    page.section("Timeline", &timeline(explanation), out)?;
-    for policy in &explanation.policies {
+    page.section("Timeline", &timeline(explanation), MOST_ENTRIES, out)?;
+    for policy in explanation.policies.iter().take(MOST_POLICIES) {
         page.policy(policy, out)?;
     }
     if rules || &*explanation.subject.kind == "Pod" {
@@ -59,8 +63,8 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
     }
     let evidence: Vec<String> =
         explanation.evidence.iter().map(|fact| format!("{} {} = {}", fact.object, fact.path, fact.value)).collect();
-    page.section("Evidence", &evidence, out)?;
-    page.section("Not known", &explanation.missing, out)?;
+    page.section("Evidence", &evidence, MOST_FACTS, out)?;
+    page.section("Not known", &explanation.missing, MOST_GAPS, out)?;
     page.suggestions(explanation, out)
 }
 
@@ -174,15 +178,15 @@ impl Page {
         if self.look.color { text.bold().to_string() } else { text.to_owned() }
     }
 
-    fn section(&self, title: &str, lines: &[String], out: &mut impl Write) -> io::Result<()> {
+    fn section(&self, title: &str, lines: &[String], most: usize, out: &mut impl Write) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
         }
         writeln!(out, "\n{}", self.bold(title))?;
-        for line in lines.iter().take(MOST) {
+        for line in lines.iter().take(most) {
             writeln!(out, "  {}", cut(&one_line(line), self.look.width.saturating_sub(2)))?;
         }
-        let more = lines.len().saturating_sub(MOST);
+        let more = lines.len().saturating_sub(most);
         if more > 0 {
             writeln!(out, "  and {more} more: -o json has them all")?;
         }
@@ -244,7 +248,7 @@ impl Page {
         }
         writeln!(out, "\n{}", self.bold("Next"))?;
         let width = explanation.suggestions.iter().map(|suggestion| suggestion.title.width()).max().unwrap_or(0);
-        for (number, suggestion) in explanation.suggestions.iter().take(4).enumerate() {
+        for (number, suggestion) in explanation.suggestions.iter().take(MOST_SUGGESTIONS).enumerate() {
             let head = format!("{:<3}{:<width$}  ", number + 1, suggestion.title);
             let left = self.look.width.saturating_sub(head.width());
             writeln!(out, "{head}{}", cut(&one_line(&suggestion.why), left))?;

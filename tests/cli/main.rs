@@ -3,6 +3,7 @@
 mod arguments;
 mod bad_input;
 mod documents;
+mod explain;
 mod formats;
 mod support;
 mod table;

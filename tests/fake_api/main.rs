@@ -3,6 +3,7 @@
 mod faults;
 mod kubeconfigs;
 mod lists;
+mod subjects;
 mod support;
 mod targets;
 mod tls;

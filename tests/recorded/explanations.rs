@@ -30,7 +30,7 @@ fn the_verdict_is_the_sentence_a_person_would_say() {
         ),
         (
             "job/with-sidecar",
-            "Job data/with-sidecar is running after 5 failures, 5 of them ignored: exit 143 SIGTERM (proxy); 0 of 2 counted failures used.",
+            "Job data/with-sidecar is running after 5 failures, ignored: exit 143 SIGTERM (proxy); 0 of 2 counted failures used.",
         ),
         (
             "cronjob/backup",

@@ -5,6 +5,7 @@ mod collateral_and_lost;
 mod expected_pods;
 mod explanations;
 mod job_sets;
+mod job_sets_made_up;
 mod kep_4443;
 mod made_up;
 mod policies;

@@ -113,7 +113,13 @@ fn running(facts: &Facts, job: &Job) -> String {
         (Some(limit), _) => format!("each index may fail {limit} times"),
         (None, limit) => format!("{} of {} counted failures used", job.failed, limit.unwrap_or(6)),
     };
-    format!("is running after {} failures, {ignored} of them ignored: {}; {counted}.", own.len(), cause_words(last))
+    let failures = if own.len() == 1 { "1 failure".to_owned() } else { format!("{} failures", own.len()) };
+    let ignored = match ignored {
+        0 => String::new(),
+        all if all == own.len() => ", ignored".to_owned(),
+        some => format!(", {some} of them ignored"),
+    };
+    format!("is running after {failures}{ignored}: {}; {counted}.", cause_words(last))
 }
 
 /// Why the controller fails a Job: its reason, with the pod or the failures behind it.

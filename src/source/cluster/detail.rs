@@ -73,7 +73,12 @@ impl Reading<'_> {
             }
         }
         if targets.is_empty() && pods.state == SourceState::NotAsked {
-            return Err(self.not_found(Resource::Jobs, "batch/v1", name).await);
+            let mut names = self.names(Resource::Jobs, "batch/v1").await;
+            names.extend(self.names(Resource::CronJobs, "batch/v1").await);
+            if let Ok(Some(version)) = self.job_set_version().await {
+                names.extend(self.names(Resource::JobSets, &version).await);
+            }
+            return Err(self.nothing_called(name, "job, cronjob, jobset or pod", names));
         }
         Ok((targets.into_iter().collect(), pods))
     }

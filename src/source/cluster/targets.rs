@@ -232,6 +232,21 @@ impl Reading<'_> {
 
     /// The error for a name that is not there, with names like it where they may be listed.
     pub(super) async fn not_found(&self, resource: Resource, version: &str, name: &str) -> ClusterError {
+        let names = self.names(resource, version).await;
+        self.nothing_called(name, rbac_name(resource), names)
+    }
+
+    pub(super) fn nothing_called(&self, name: &str, kinds: &str, names: Vec<String>) -> ClusterError {
+        ClusterError::NotFound {
+            resource: kinds.to_owned(),
+            name: name.to_owned(),
+            namespace: self.namespace.unwrap_or_default().to_owned(),
+            nearest: nearest(name, names.into_iter()),
+        }
+    }
+
+    /// Names of a resource's objects; none where they may not be listed.
+    pub(super) async fn names(&self, resource: Resource, version: &str) -> Vec<String> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
         struct NameList {
@@ -240,12 +255,7 @@ impl Reading<'_> {
         let path = format!("{}?limit=500", path::of(version, self.namespace, resource.name()));
         let listed = self.api().fetch(resource.name(), &path, ONLY_NAMES).await;
         let listed: NameList = listed.ok().and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
-        ClusterError::NotFound {
-            resource: rbac_name(resource).to_owned(),
-            name: name.to_owned(),
-            namespace: self.namespace.unwrap_or_default().to_owned(),
-            nearest: nearest(name, listed.items.into_iter().map(|item| item.metadata.name)),
-        }
+        listed.items.into_iter().map(|item| item.metadata.name).collect()
     }
 }
 

@@ -1,0 +1,149 @@
+use serde_json::Value;
+
+use crate::support::{WORLD, project, run};
+
+/// Workloads and pods of the recorded cluster, of every kind and state.
+const SUBJECTS: [&str; 22] = [
+    "jobset/llama-70b",
+    "jobset/finetune",
+    "jobset/no-policy",
+    "jobset/restarting",
+    "jobset/stuck-restart",
+    "jobset/low-train",
+    "jobset/rl-loop",
+    "job/train-config-error",
+    "job/shard-eval",
+    "job/race",
+    "job/with-sidecar",
+    "job/thumbnails",
+    "job/flaky-onfailure",
+    "job/report",
+    "job/bad-image",
+    "job/all-good",
+    "job/queued",
+    "job/sweep",
+    "cronjob/backup",
+    "pod/with-sidecar-c8282",
+    "pod/thumbnails-fgnxs",
+    "pod/llama-70b-slice-1-0-d2xfr",
+];
+
+fn explained(subject: &str, more: &[&str]) -> String {
+    run(&[&["explain", subject, "-f", WORLD], more].concat()).env("COLUMNS", "120").output()
+}
+
+#[test]
+fn an_explanation_is_one_screen_and_its_first_line_the_answer() {
+    for subject in SUBJECTS {
+        let text = explained(subject, &[]);
+        assert!(text.lines().count() <= 44, "{subject}: {} lines\n{text}", text.lines().count());
+        for line in text.lines().filter(|line| !line.starts_with("   kubectl ")) {
+            assert!(line.chars().count() <= 120, "{line:?} is too wide");
+        }
+        let name = subject.split_once('/').unwrap().1;
+        assert!(text.lines().next().unwrap().contains(name), "{text}");
+    }
+}
+
+#[test]
+fn sections_stand_in_the_order_in_which_they_are_asked_for() {
+    let text = explained("jobset/llama-70b", &[]);
+    let places: Vec<usize> = ["ATTEMPT", "Timeline", "failurePolicy of", "Evidence", "Not known", "Next"]
+        .iter()
+        .map(|section| text.find(section).unwrap_or_else(|| panic!("no {section} in\n{text}")))
+        .collect();
+    assert!(places.is_sorted(), "{text}");
+}
+
+#[test]
+fn rules_says_why_each_rule_matched_or_not() {
+    let text = explained("job/shard-eval", &["--rules"]);
+    for why in [
+        "rule 0 not matched: exit code 1 is not in [43]",
+        "rule 1 not matched: exit code 1 is not in [75]",
+        "→ no rule matched: it counts towards backoffLimit",
+        "→ rule 1 matched: container eval ended with exit code 75",
+    ] {
+        assert!(text.contains(why), "{why:?} is missing in\n{text}");
+    }
+    assert!(!explained("job/shard-eval", &[]).contains("not matched"));
+    assert!(explained("pod/with-sidecar-c8282", &[]).contains("rule 0 matched"), "a pod is always told rule by rule");
+}
+
+#[test]
+fn json_and_yaml_are_valid_against_the_published_schema() {
+    let schema = std::fs::read(project().join("docs/schema/explanation.v1alpha1.json")).unwrap();
+    let validator = jsonschema::validator_for(&serde_json::from_slice(&schema).unwrap()).unwrap();
+    for subject in SUBJECTS {
+        let json: Value = serde_json::from_str(&explained(subject, &["-o", "json"])).unwrap();
+        let errors: Vec<_> = validator.iter_errors(&json).map(|error| error.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new(), "{subject}");
+        assert_eq!((&json["apiVersion"], &json["kind"]), (&"kubectl-sigapps/v1alpha1".into(), &"Explanation".into()));
+        let yaml: Value = serde_saphyr::from_str(&explained(subject, &["-o", "yaml"])).unwrap();
+        assert!(yaml == json, "{subject}: YAML and JSON differ");
+    }
+}
+
+#[test]
+fn markdown_has_headings_tables_and_code() {
+    let text = explained("jobset/llama-70b", &["-o", "markdown"]);
+    for part in [
+        "# JobSet ml-team/llama-70b\n",
+        "**JobSet ml-team/llama-70b failed ",
+        "## Attempts\n\n| ATTEMPT | STARTED |",
+        "| 1 | 09:12:13Z | 10s | slice-1-1-n5dmp on gpu-node-5: DisruptionTarget | hostMaintenance | restart, not counted |",
+        "## Timeline\n",
+        "   ```sh\n   kubectl logs -n ml-team llama-70b-slice-1-0-d2xfr -c trainer\n   ```",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_same_explanation() {
+    for format in ["text", "json", "yaml", "markdown"] {
+        let once = explained("jobset/llama-70b", &["-o", format]);
+        assert_eq!(once, explained("jobset/llama-70b", &["-o", format]), "{format}");
+    }
+}
+
+#[test]
+fn a_subject_is_named_in_one_argument_or_two() {
+    let one = explained("jobset/llama-70b", &[]);
+    let two = run(&["explain", "jobset", "llama-70b", "-f", WORLD]).env("COLUMNS", "120").output();
+    let bare = run(&["explain", "llama-70b", "-f", WORLD]).env("COLUMNS", "120").output();
+    assert!(one == two && one == bare);
+}
+
+#[test]
+fn what_cannot_be_explained_is_an_error() {
+    for (arguments, code, said) in [
+        (
+            &["explain", "jobset/lama-70b"][..],
+            1,
+            "error: jobset/lama-70b is not in the data; did you mean jobset/llama-70b?",
+        ),
+        (&["explain", "service/x"], 2, "error: kind \"service\" is not known: it takes job, cronjob, jobset or pod"),
+        (&["explain", "jobset"], 2, "error: give the name as well: jobset/NAME"),
+    ] {
+        let ran = run(&[arguments, &["-f", WORLD]].concat()).done();
+        ran.refused(code, &[said]);
+    }
+}
+
+#[test]
+fn nothing_from_a_container_reaches_the_terminal_or_the_notes_raw() {
+    let evil = r#"{"apiVersion":"v1","kind":"List","items":[
+        {"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"n","uid":"j"},"spec":{},"status":{"failed":1}},
+        {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"n","uid":"p","ownerReferences":[
+            {"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"j","controller":true}]},
+         "status":{"phase":"Failed","containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":1,
+            "finishedAt":"2026-11-30T09:00:00Z","message":"\u001b]0;owned\u0007\u001b[2Jred\u009b31m <img src=x> | `x` \u202e\nsecond"}}}]}}]}"#;
+    for format in ["text", "json", "yaml", "markdown"] {
+        let printed = run(&["explain", "job/j", "-f", "-", "-o", format]).stdin(evil).output();
+        let raw = |c: char| c.is_control() && c != '\n';
+        assert!(!printed.chars().any(|c| raw(c) || c == '\u{202e}'), "{format}: {printed:?}");
+    }
+    let markdown = run(&["explain", "job/j", "-f", "-", "-o", "markdown"]).stdin(evil).output();
+    assert!(!markdown.contains(" <img"), "{markdown}");
+}
