@@ -76,7 +76,7 @@ pub struct Told<'s> {
 }
 
 /// A Job of a `JobSet`'s attempt that is over: deleted with its pods.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct GoneJob<'s> {
     /// The namespace.
     pub namespace: &'s str,
@@ -87,7 +87,7 @@ pub struct GoneJob<'s> {
     /// Names of that policy's rules by annotation.
     pub rule_names: Option<&'s str>,
     /// The node of the pod that failed.
-    pub node: Option<&'s str>,
+    pub node: Option<Word>,
     /// The attempt, where one alone is meant.
     pub attempt: Option<u32>,
     /// Indexes of the story and of the attempt in it.
@@ -146,8 +146,8 @@ impl<'s> Failure<'s> {
     }
 
     /// The node the pod is, or was, on.
-    pub fn node(&self) -> Option<&str> {
-        self.pod.and_then(|pod| pod.node.as_deref()).or_else(|| self.gone_job()?.node)
+    pub fn node(&self) -> Option<&Word> {
+        self.pod.and_then(|pod| pod.node.as_ref()).or_else(|| self.gone_job()?.node.as_ref())
     }
 
     /// The policy of its Job.

@@ -8,7 +8,7 @@ use super::job_set::{Attempt, JobSetStory, job_set_rule, rule_label};
 use super::line::failure_line;
 use super::words::{telling_line, total};
 use super::{Analysis, Failure};
-use crate::model::{Job, JobSetAction, Time};
+use crate::model::{Job, JobSetAction, Time, Word};
 use crate::policy::{NameSource, compress_indexes, requirement};
 use crate::report::{AttemptOutcome, Cause, Class, Group, GroupNode, GroupRule};
 use crate::request::GroupBy;
@@ -88,7 +88,7 @@ fn key<'a>(analysis: &'a Analysis, failure: &'a Failure, group_by: GroupBy) -> K
         GroupBy::Workload => Key { text: Some(format!("{}/{workload}", workload.namespace).into()), ..none },
         GroupBy::Node => {
             let node = failure.node();
-            Key { text: Some(node.unwrap_or("(no node)").into()), ..none }
+            Key { text: Some(node.map_or("(no node)", |node| &**node).into()), ..none }
         }
     }
 }
@@ -235,7 +235,7 @@ fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<Strin
 }
 
 fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
-    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut counts: BTreeMap<&Word, u64> = BTreeMap::new();
     for node in failures.iter().filter_map(|failure| failure.node()) {
         *counts.entry(node).or_default() += 1;
     }
@@ -245,7 +245,7 @@ fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
     };
     let mut nodes: Vec<GroupNode> = counts
         .into_iter()
-        .map(|(name, failures)| GroupNode { name: name.into(), failures, ready: known(name) })
+        .map(|(name, failures)| GroupNode { name: name.clone(), failures, ready: known(name) })
         .collect();
     nodes.sort_by(|a, b| b.failures.cmp(&a.failures).then_with(|| a.name.cmp(&b.name)));
     nodes

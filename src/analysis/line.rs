@@ -26,7 +26,7 @@ pub fn failure_line(analysis: &Analysis, failure: &Failure) -> FailureLine {
         exit_code: failure.exit_code(),
         reason: text(failure.reason()),
         message: text(failure.message()),
-        node: text(failure.node()),
+        node: text(failure.node().map(|node| &**node)),
         started_at: failure.started_at(),
         finished_at: failure.finished_at(),
         counted: failure.counted,

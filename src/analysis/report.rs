@@ -114,7 +114,7 @@ fn first_cause(failure: &Failure) -> FirstCause {
     FirstCause {
         job: text(failure.job_name()),
         pod: text(failure.pod_name()),
-        node: text(failure.node()),
+        node: text(failure.node().map(|node| &**node)),
         container: text(end.map(|end| &*end.container).or_else(|| failure.container())),
         exit_code: end.map(|end| end.exit_code).or_else(|| failure.exit_code()),
         reason: text(failure.reason()),

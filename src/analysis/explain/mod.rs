@@ -176,7 +176,7 @@ impl<'a, 's> Facts<'a, 's> {
             evidence.extend(failure.evidence());
             if let (Some(pod), Some(node)) = (failure.pod, failure.node()) {
                 let object = object("pod", &pod.namespace, &pod.name);
-                evidence.push(Evidence { object, path: "spec.nodeName".to_owned(), value: node.to_owned() });
+                evidence.push(Evidence { object, path: "spec.nodeName".to_owned(), value: node.to_string() });
             }
         }
         let mut seen = std::collections::HashSet::new();

@@ -143,7 +143,7 @@ fn one(kind: TimelineKind, facts: &Facts, failure: &Failure, at: Time) -> Timeli
     let place = node.map(|node| format!(" on {node}")).unwrap_or_default();
     TimelineEntry {
         object: failure.pod.map(|pod| object("pod", &pod.namespace, &pod.name)),
-        node: node.map(str::to_owned),
+        node: node.map(ToString::to_string),
         ..entry(kind, Some(at), format!("pod {pod}{place}: {}", words(facts, failure)))
     }
 }

@@ -130,7 +130,7 @@ impl<'s> JobSetStory<'s> {
                 rule_names: replicated
                     .and_then(|replicated| replicated.rule_names.as_deref())
                     .or(self.job_set.rule_names.as_deref()),
-                node: decision.and_then(|decision| decision.node),
+                node: decision.and_then(|decision| decision.node).map(Into::into),
                 attempt: decision.map(|_| attempt.number),
                 place,
             }),
