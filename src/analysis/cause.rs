@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 
 use super::Failure;
-use crate::model::{ContainerEnd, ContainerKind, Pod, ToldCondition};
+use crate::model::{ContainerEnd, ContainerKind, Pod, Time, ToldCondition};
 use crate::report::Class;
 
 /// What a failure died of, in the fields that are grouped by and shown.
@@ -35,6 +35,17 @@ pub(super) fn app_end(pod: &Pod) -> Option<&ContainerEnd> {
 }
 
 impl<'s> Failure<'s> {
+    /// When a failure that happened by itself happened: the end of its container, else of the attempt.
+    pub fn first_end(&self) -> Option<Time> {
+        match self.class {
+            Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unmatchable | Class::Unknown => {
+                let end = self.pod.and_then(first_failed_end).or(self.end);
+                end.and_then(|end| end.finished_at).or_else(|| self.at())
+            }
+            Class::Collateral | Class::Pending | Class::Restarting | Class::JobLevel | Class::Lost => None,
+        }
+    }
+
     /// The container that failed: the one that matched, is to blame, fails in place, or waits.
     pub(super) fn container(&self) -> Option<&str> {
         self.end

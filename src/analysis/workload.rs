@@ -1,6 +1,5 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::cause::first_failed_end;
 use super::facts::{Evidence, JobFacts};
 use super::job_set::{Attempt, JobSetStory, Material, stories};
 use super::orphan::judge_orphan;
@@ -354,7 +353,7 @@ impl<'s, 'o> Analyst<'s, 'o> {
         let mut firsts: Vec<Option<(Time, Failure)>> = vec![None; self.workloads.len()];
         for failure in &self.failures {
             let first = &mut firsts[failure.workload];
-            if let Some(at) = first_end(failure)
+            if let Some(at) = failure.first_end()
                 && first.as_ref().is_none_or(|(before, _)| at < *before)
             {
                 *first = Some((at, failure.clone()));
@@ -387,17 +386,6 @@ impl Options {
 fn was_read(snapshot: &Snapshot, resource: Resource) -> bool {
     let source = snapshot.sources.iter().find(|source| source.resource == resource.name());
     source.is_some_and(|source| source.state == SourceState::Read && source.skipped == 0)
-}
-
-/// When a failure that happened by itself happened: the end of its container, else of the attempt.
-pub(super) fn first_end(failure: &Failure) -> Option<Time> {
-    match failure.class {
-        Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unmatchable | Class::Unknown => {
-            let end = failure.pod.and_then(first_failed_end).or(failure.end);
-            end.and_then(|end| end.finished_at).or_else(|| failure.at())
-        }
-        Class::Collateral | Class::Pending | Class::Restarting | Class::JobLevel | Class::Lost => None,
-    }
 }
 
 /// Whether a failure lies within the last `since` seconds. What is going on lies within, and so does what has no time:

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::condition::ConditionView;
 use super::pod_failure_policy::PolicyView;
+use super::pod_view::PodTemplateView;
 use super::time::MaybeTime;
 use super::{Interner, MetaView, Owner, PodFailurePolicy, Text, Time, Uid, Word, or_default};
 
@@ -20,15 +21,16 @@ pub struct JobView<'a> {
     status: StatusView<'a>,
 }
 
+/// `spec` of a Job or of a Job's template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct SpecView<'a> {
-    parallelism: Option<u32>,
-    completions: Option<u32>,
+pub(super) struct SpecView<'a> {
+    pub(super) parallelism: Option<u32>,
+    pub(super) completions: Option<u32>,
     #[serde(borrow)]
     completion_mode: Text<'a>,
     backoff_limit: Option<u32>,
-    backoff_limit_per_index: Option<u32>,
+    pub(super) backoff_limit_per_index: Option<u32>,
     #[serde(borrow)]
     managed_by: Text<'a>,
     #[serde(borrow)]
@@ -36,25 +38,19 @@ struct SpecView<'a> {
     #[serde(deserialize_with = "or_default")]
     suspend: bool,
     #[serde(borrow)]
-    pod_failure_policy: Option<PolicyView<'a>>,
+    pub(super) pod_failure_policy: Option<PolicyView<'a>>,
     #[serde(borrow, deserialize_with = "or_default")]
-    template: TemplateView<'a>,
+    pub(super) template: PodTemplateView<'a>,
 }
 
+/// `spec.jobTemplate` of a `CronJob`, `template` of a replicated Job.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct TemplateView<'a> {
+pub(super) struct JobTemplateView<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
+    pub(super) metadata: MetaView<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
-    spec: PodSpecView<'a>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct PodSpecView<'a> {
-    #[serde(borrow)]
-    restart_policy: Text<'a>,
+    pub(super) spec: SpecView<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -11,6 +11,7 @@ mod event;
 mod intern;
 mod job;
 mod job_set;
+mod job_set_view;
 mod meta;
 mod node;
 mod ordinal;
@@ -29,9 +30,9 @@ pub use event::{Event, EventView, POD_REASONS};
 pub use intern::Interner;
 pub use job::{Job, JobCondition, JobView};
 pub use job_set::{
-    FailurePolicy, FailurePolicyRule, JobSet, JobSetAction, JobSetCondition, JobSetView, ReplicatedJob,
-    ReplicatedJobStatus,
+    FailurePolicy, FailurePolicyRule, JobSet, JobSetAction, JobSetCondition, ReplicatedJob, ReplicatedJobStatus,
 };
+pub use job_set_view::JobSetView;
 pub use meta::{MetaView, ObjectView, Owner, OwnerView};
 pub use node::{Node, NodeView};
 pub use ordinal::Ordinal;

@@ -22,12 +22,24 @@ pub struct PodView<'a> {
     status: StatusView<'a>,
 }
 
+/// `template` of what makes pods.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PodTemplateView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    pub(super) metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    pub(super) spec: SpecView<'a>,
+}
+
 /// `spec` of a pod or of a pod template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct SpecView<'a> {
     #[serde(borrow)]
     node_name: Text<'a>,
+    #[serde(borrow)]
+    pub(super) restart_policy: Text<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
     containers: Vec<ContainerView<'a>>,
     #[serde(borrow, deserialize_with = "or_default")]

@@ -1,6 +1,6 @@
 //! The attempts of a `JobSet`, a row each; those that ended alike are folded.
 
-use super::explanation::clock;
+use super::age::clock;
 use crate::model::{Time, human_duration};
 use crate::report::{AttemptOutcome, AttemptReport, JobSetReport};
 

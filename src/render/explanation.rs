@@ -5,10 +5,11 @@ use owo_colors::OwoColorize;
 use unicode_width::UnicodeWidthStr;
 
 use super::Look;
+use super::age::{clock, day, whole};
 use super::attempts;
 use super::notes::gpu_hours;
 use super::text::{cut, one_line, wrap};
-use crate::model::{Time, human_duration};
+use crate::model::human_duration;
 use crate::report::{Explanation, Judged, PolicyReport, TimelineEntry};
 
 /// Entries of a section that are shown; the rest is counted, and in the JSON.
@@ -91,21 +92,6 @@ fn timeline(explanation: &Explanation) -> Vec<String> {
     let width = |of: fn(&(String, String, &TimelineEntry)) -> usize| lines.iter().map(of).max().unwrap_or(0);
     let (at_width, after_width) = (width(|line| line.0.len()), width(|line| line.1.len()));
     lines.iter().map(|(at, after, entry)| format!("{at:<at_width$}  {after:<after_width$}  {}", entry.text)).collect()
-}
-
-/// Without the fraction of the second.
-fn whole(at: Time) -> String {
-    Time::from_seconds(at.seconds()).to_string()
-}
-
-fn day(at: Time) -> String {
-    whole(at).split_once('T').map_or_else(String::new, |(day, _)| day.to_owned())
-}
-
-/// The time of day, where all times are of the day that the data is of.
-pub(super) fn clock(at: Time) -> String {
-    let text = whole(at);
-    text.split_once('T').map_or(text.clone(), |(_, time)| time.to_owned())
 }
 
 pub(super) const RUN_HEADS: [&str; 6] = ["RUN", "CREATED", "FOR", "STATE", "RULE", "WHAT HAPPENED"];

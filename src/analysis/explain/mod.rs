@@ -144,7 +144,7 @@ impl<'a, 's> Facts<'a, 's> {
     /// Own failures, by the end of their containers: the first is the first cause.
     fn own_failures(&self) -> Vec<(Time, &'a Failure<'s>)> {
         let mut own: Vec<_> =
-            self.failures.iter().filter_map(|failure| Some((super::workload::first_end(failure)?, *failure))).collect();
+            self.failures.iter().filter_map(|failure| Some((failure.first_end()?, *failure))).collect();
         own.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.pod_name().cmp(&b.1.pod_name())));
         own
     }

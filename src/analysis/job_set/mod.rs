@@ -6,13 +6,15 @@
 //! and `jobset_controller.go`, Kubernetes' `recordJobFinished`.
 
 mod attempts;
+mod decision;
 mod lives;
 mod recorded;
 mod report;
 mod situations;
 mod tell;
 
-pub use attempts::{Attempt, Decision};
+pub use attempts::Attempt;
+pub use decision::Decision;
 pub(super) use report::job_set_rule;
 pub(super) use tell::{Material, stories};
 
