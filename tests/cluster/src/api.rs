@@ -125,6 +125,13 @@ impl Api {
         }
     }
 
+    /// By the Eviction API, as a drain does.
+    pub(crate) async fn evict(&self, pod: &Value) -> Result<()> {
+        let metadata = json!({"namespace": text(pod, "/metadata/namespace"), "name": text(pod, "/metadata/name")});
+        let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata});
+        self.create(&format!("{}/eviction", pod_path(pod)), &eviction).await.map(|_| ())
+    }
+
     /// Everything at `path` now and every change after, until the receiver is dropped or the server goes away.
     pub(crate) fn watch(&self, path: &str) -> mpsc::UnboundedReceiver<Change> {
         let (sender, receiver) = mpsc::unbounded_channel();

@@ -23,15 +23,15 @@ pub(crate) fn disagreements(job: &Value, pods: &[&Value], gone: i64, lines: &[&F
 }
 
 /// What the controller says of the pod that failed the Job.
-struct Verdict {
-    pod: String,
+pub(crate) struct Verdict {
+    pub(crate) pod: String,
     /// Name and exit code; absent when a condition matched.
-    container: Option<(String, i64)>,
-    rule: i64,
+    pub(crate) container: Option<(String, i64)>,
+    pub(crate) rule: i64,
 }
 
 /// The controller's two sentences, from `pkg/controller/job/pod_failure_policy.go`.
-fn verdict(message: &str) -> Option<Verdict> {
+pub(crate) fn verdict(message: &str) -> Option<Verdict> {
     let (what, rule) = message.split_once(" matching FailJob rule at index ")?;
     let rule = rule.parse().ok()?;
     if let Some(rest) = what.strip_prefix("Container ") {

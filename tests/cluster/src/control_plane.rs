@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use base64::Engine;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -25,7 +26,9 @@ const START: Duration = Duration::from_secs(120);
 pub(crate) enum Parts {
     /// etcd, API server and controller manager; nothing schedules pods.
     JobsOnly,
-    /// The scheduler and the JobSet controller as well.
+    /// These and the JobSet controller with its feature gate `RestartJob`; nothing schedules pods.
+    JobSets,
+    /// The scheduler and the JobSet controller as well, which is as it is installed by default.
     Everything,
 }
 
@@ -149,7 +152,9 @@ impl ControlPlane {
                     &assets.binary("kube-scheduler"),
                     &scheduler(),
                 )?);
-                processes.push(jobset_controller(&api, assets, &authority, &folder).await?);
+            }
+            if parts != Parts::JobsOnly {
+                processes.push(jobset_controller(&api, assets, &authority, &folder, parts).await?);
             }
             Ok::<_, anyhow::Error>(api)
         };
@@ -166,9 +171,32 @@ impl ControlPlane {
         self.home.path()
     }
 
+    /// What the program has printed so far.
+    pub(crate) fn log(&self, name: &str) -> Result<String> {
+        let file = self.folder().join(format!("{name}.log"));
+        fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))
+    }
+
+    /// Holds the program where it is while the result lives. What happens meanwhile it then sees all at once.
+    pub(crate) fn pause(&self, name: &str) -> Result<Paused> {
+        let process = self.processes.iter().find(|process| process.name == name);
+        let process = process.with_context(|| format!("{name} does not run here"))?;
+        let id = Pid::from_raw(i32::try_from(process.child.id())?).context("a process has an id above 0")?;
+        kill_process(id, Signal::STOP).with_context(|| format!("cannot pause {name}"))?;
+        Ok(Paused(id))
+    }
+
     /// Lets the servers run on and returns their process ids, newest last.
     pub(crate) fn leave_running(mut self) -> Vec<u32> {
         self.processes.drain(..).map(|process| process.child.id()).collect()
+    }
+}
+
+pub(crate) struct Paused(Pid);
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        kill_process(self.0, Signal::CONT).ok();
     }
 }
 
@@ -183,14 +211,22 @@ async fn await_ready(api: &Api, processes: &mut [Process]) -> Result<()> {
     .await
 }
 
-async fn jobset_controller(api: &Api, assets: &Assets, authority: &Authority, folder: &Path) -> Result<Process> {
+async fn jobset_controller(
+    api: &Api,
+    assets: &Assets,
+    authority: &Authority,
+    folder: &Path,
+    parts: Parts,
+) -> Result<Process> {
     let [hook_port, health_port, _] = free_ports()?;
     let manifests = assets.manifests("jobset");
     jobset::install_kinds(api, &manifests).await?;
     let configuration = folder.join("jobset.json");
-    fs::write(&configuration, jobset::configuration(hook_port, health_port, &authority.path("")).to_string())?;
-    let arguments = [format!("--config={}", configuration.display())];
-    let mut process = Process::start(folder, "jobset-controller", &assets.binary("jobset-controller"), &arguments)?;
+    let restart_job = parts == Parts::JobSets;
+    let settings = jobset::configuration(hook_port, health_port, &authority.path(""), restart_job);
+    fs::write(&configuration, settings.to_string())?;
+    let arguments = jobset::arguments(&configuration);
+    let mut process = Process::start(folder, jobset::PROGRAM, &assets.binary(jobset::PROGRAM), &arguments)?;
     let address = format!("127.0.0.1:{hook_port}");
     let running = std::sync::Mutex::new(&mut process);
     until("the JobSet webhook to listen", START, || async {

@@ -34,7 +34,19 @@ pub(crate) async fn install_kinds(api: &Api, manifests: &Path) -> Result<()> {
     api.ensure("/api/v1/namespaces", &namespace).await
 }
 
-pub(crate) fn configuration(hook_port: u16, health_port: u16, certificates: &Path) -> Value {
+pub(crate) const PROGRAM: &str = "jobset-controller";
+
+/// At this level, in JSON, the log tells the rule of every decision; the API does so only of some.
+pub(crate) fn arguments(configuration: &Path) -> Vec<String> {
+    vec![
+        format!("--config={}", configuration.display()),
+        "--zap-log-level=2".to_owned(),
+        "--zap-encoder=json".to_owned(),
+        "--zap-stacktrace-level=panic".to_owned(),
+    ]
+}
+
+pub(crate) fn configuration(hook_port: u16, health_port: u16, certificates: &Path, restart_job: bool) -> Value {
     json!({
         "apiVersion": "config.jobset.x-k8s.io/v1alpha1", "kind": "Configuration",
         "leaderElection": {"leaderElect": false},
@@ -42,6 +54,7 @@ pub(crate) fn configuration(hook_port: u16, health_port: u16, certificates: &Pat
         "health": {"healthProbeBindAddress": format!("127.0.0.1:{health_port}")},
         "webhook": {"port": hook_port, "host": "127.0.0.1", "certDir": certificates},
         "internalCertManagement": {"enable": false},
+        "featureGates": {"RestartJob": restart_job},
     })
 }
 

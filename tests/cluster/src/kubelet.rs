@@ -19,28 +19,50 @@ const NODES: usize = 12;
 
 /// Stops with the value.
 pub(crate) struct Kubelet {
-    tasks: Vec<JoinHandle<()>>,
+    task: JoinHandle<()>,
+    _nodes: Nodes,
 }
 
 impl Drop for Kubelet {
     fn drop(&mut self) {
-        self.tasks.iter().for_each(JoinHandle::abort);
+        self.task.abort();
     }
 }
 
 impl Kubelet {
     pub(crate) async fn start(api: &Api, scenarios: Arc<Vec<Scenario>>) -> Result<Self> {
+        let nodes = Nodes::start(api).await?;
+        Ok(Self { task: tokio::spawn(follow(api.clone(), scenarios)), _nodes: nodes })
+    }
+}
+
+/// Nodes that are alive as long as the value; what becomes of their pods is somebody else's.
+pub(crate) struct Nodes(JoinHandle<()>);
+
+impl Drop for Nodes {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Nodes {
+    pub(crate) async fn start(api: &Api) -> Result<Self> {
         for number in 0..NODES {
             create_node(api, number).await?;
         }
-        Ok(Self { tasks: vec![tokio::spawn(beat(api.clone())), tokio::spawn(follow(api.clone(), scenarios))] })
+        Ok(Self(tokio::spawn(beat(api.clone()))))
+    }
+
+    /// The name of one of them.
+    pub(crate) fn name(number: usize) -> String {
+        format!("gpu-node-{}", number % NODES)
     }
 }
 
 /// Eight GPUs each, in three zones. The last four are for pods that ask for them, so that a test may harm these nodes
 /// without touching anybody else's pods.
 async fn create_node(api: &Api, number: usize) -> Result<()> {
-    let name = format!("gpu-node-{number}");
+    let name = Nodes::name(number);
     let reserved = number >= NODES - 4;
     let zone = ["a", "b", "c"][number % 3];
     let pool = if reserved { "reserved" } else { "shared" };
@@ -73,7 +95,7 @@ async fn renew(api: &Api, node: &str) -> Result<()> {
 async fn beat(api: Api) {
     loop {
         for number in 0..NODES {
-            if let Err(error) = renew(&api, &format!("gpu-node-{number}")).await {
+            if let Err(error) = renew(&api, &Nodes::name(number)).await {
                 eprintln!("a node's lease was not renewed: {error:#}");
             }
         }

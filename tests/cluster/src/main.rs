@@ -13,6 +13,7 @@ mod differential;
 mod expectations;
 mod fill;
 mod jobset;
+mod jobsets;
 mod kubelet;
 mod random_job;
 mod results;
@@ -67,10 +68,13 @@ enum Command {
         #[command(flatten)]
         random: Random,
     },
-    /// Run the comparison with the Job controller alone, with more Jobs
+    /// Run the comparisons with the Job and the JobSet controller alone, with more of each
     Differential {
         #[command(flatten)]
         random: Random,
+        /// Judge the JobSet controller alone, and print what was watched
+        #[arg(long)]
+        watch_only: bool,
     },
 }
 
@@ -79,6 +83,9 @@ struct Random {
     /// Random Jobs to compare
     #[arg(long, value_name = "N", default_value_t = 500)]
     jobs: usize,
+    /// Random JobSets to compare
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    jobsets: usize,
     /// The seed of an earlier run, to see it again
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
@@ -133,21 +140,40 @@ async fn perform(command: Command) -> Result<bool> {
         Command::Down => developer::down().map(|()| true),
         Command::Fill { pods, kubeconfig } => fill::run(kubeconfig.as_deref(), pods).await.map(|()| true),
         Command::Run { only, random } => Ok(run(&assets, only, &random).await),
-        Command::Differential { random } => {
+        Command::Differential { random, watch_only } => {
             let mut results = Results::new(None);
-            differential::run(&assets, &random.tool(), random.jobs, random.seed(), &mut results).await?;
+            random.compare(&assets, watch_only, &mut results).await?;
             Ok(results.finish())
         }
+    }
+}
+
+impl Random {
+    /// None of a kind is asked for with 0.
+    async fn compare(&self, assets: &Assets, watch_only: bool, results: &mut Results) -> Result<()> {
+        let (tool, seed) = (self.tool(), self.seed());
+        if self.jobs > 0 && !watch_only {
+            differential::run(assets, &tool, self.jobs, seed, results).await?;
+        }
+        if self.jobsets > 0 {
+            let program = Some(tool.as_path()).filter(|_| !watch_only);
+            jobsets::differential::run(assets, program, self.jobsets, seed, results).await?;
+        }
+        Ok(())
     }
 }
 
 /// Each group of tests on a control plane of its own, one after the other.
 async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
     let mut results = Results::new(only);
-    let tool = random.tool();
+    let (tool, seed) = (random.tool(), random.seed());
     if differential::NAMES.iter().any(|name| results.wants(name)) {
-        let ran = differential::run(assets, &tool, random.jobs, random.seed(), &mut results).await;
+        let ran = differential::run(assets, &tool, random.jobs, seed, &mut results).await;
         results.record_error("differential", ran);
+    }
+    if jobsets::differential::NAMES.iter().any(|name| results.wants(name)) {
+        let ran = jobsets::differential::run(assets, Some(&tool), random.jobsets, seed, &mut results).await;
+        results.record_error("differential-jobsets", ran);
     }
     if scenarios::names().iter().any(|name| results.wants(name)) {
         let ran = scenarios::run(assets, &tool, &mut results).await;

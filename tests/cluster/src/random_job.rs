@@ -267,12 +267,12 @@ fn conditions(rng: &mut Rng) -> Vec<Value> {
     chosen.into_iter().map(|kind| json!({"type": kind, "status": pick(rng, STATUSES)})).collect()
 }
 
-fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
+pub(crate) fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.usize(..from.len())]
 }
 
 /// A generator that depends on the whole path, so that one pod's ending never hangs on another's.
-fn rng(seed: u64, path: &[u64]) -> Rng {
+pub(crate) fn rng(seed: u64, path: &[u64]) -> Rng {
     let mixed = path.iter().fold(seed, |state, step| Rng::with_seed(state.rotate_left(17) ^ (step + 1)).u64(..));
     Rng::with_seed(mixed)
 }

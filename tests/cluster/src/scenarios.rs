@@ -95,17 +95,11 @@ async fn disrupt_pretrain(api: &Api) -> Result<()> {
         Ok(if pods.len() == 4 { Answer::Ready(pods) } else { Answer::NotYet(format!("{} pods", pods.len())) })
     });
     let pods = pods.await?;
-    evict(api, &pods[0]).await?;
+    api.evict(&pods[0]).await?;
     let node = text(&pods[1], "/spec/nodeName");
     let taint = json!({"key": "gpu.example.com/unhealthy", "value": "xid79", "effect": "NoExecute"});
     api.merge(&format!("/api/v1/nodes/{node}"), &json!({"spec": {"taints": [taint]}})).await?;
     Ok(())
-}
-
-async fn evict(api: &Api, pod: &Value) -> Result<()> {
-    let metadata = json!({"namespace": text(pod, "/metadata/namespace"), "name": text(pod, "/metadata/name")});
-    let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata});
-    api.create(&format!("{}/eviction", crate::api::pod_path(pod)), &eviction).await.map(|_| ())
 }
 
 /// As a drain does. The first attempt fails by itself.
@@ -115,7 +109,7 @@ async fn evict_second_attempt_of_llama(api: &Api) -> Result<()> {
         pods.retain(|pod| label(pod, "jobset.sigs.k8s.io/restart-attempt") == Some("1"));
         Ok(if pods.len() == 6 { Answer::Ready(pods) } else { Answer::NotYet(format!("{} pods", pods.len())) })
     });
-    evict(api, &pods.await?[3]).await
+    api.evict(&pods.await?[3]).await
 }
 
 async fn await_all(api: &Api) -> Result<()> {

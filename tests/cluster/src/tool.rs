@@ -128,9 +128,14 @@ impl Tool {
     }
 
     pub(crate) async fn report(&self, more: &[&str]) -> Result<Value> {
-        let output = self.live(&[&["failures", "-o", "json"], more].concat()).await?;
-        ensure!(output.code == 0, "exit code {}: {}", output.code, output.stderr);
-        serde_json::from_str(&output.stdout).context("-o json printed something else")
+        json(&self.live(&[&["failures", "-o", "json"], more].concat()).await?)
+    }
+
+    /// On a file, without a cluster.
+    pub(crate) async fn report_in(&self, dump: &Path) -> Result<Value> {
+        let mut command = self.command();
+        command.args(["failures", "-A", "--all", "-o", "json", "-f"]).arg(dump);
+        json(&run(command).await?)
     }
 }
 
@@ -147,6 +152,11 @@ pub(crate) async fn run(mut command: Command) -> Result<Output> {
     let stdout =
         String::from_utf8(output.stdout).with_context(|| format!("{named} printed bytes that are not UTF-8"))?;
     Ok(Output { code, stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned() })
+}
+
+fn json(output: &Output) -> Result<Value> {
+    ensure!(output.code == 0, "exit code {}: {}", output.code, output.stderr);
+    serde_json::from_str(&output.stdout).context("-o json printed something else")
 }
 
 fn lines(output: &Output) -> Result<Vec<Failure>> {

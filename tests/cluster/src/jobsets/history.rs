@@ -1,0 +1,249 @@
+//! The life of a JobSet: each decision with all that was watched around it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::api::{array, condition, has_condition, label, number, text};
+use crate::jobsets::decisions::{Said, Written, between, job_restarts, used};
+use crate::jobsets::failure_policy::{Chosen, DEFAULT_ACTION, Effect, FailedJob};
+use crate::jobsets::watched::{Record, Revision, version};
+use crate::jobsets::{JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB, RESTART_ATTEMPT};
+
+pub(crate) struct History {
+    /// As it was seen last.
+    pub(crate) jobset: Value,
+    pub(crate) decisions: Vec<Decision>,
+}
+
+pub(crate) struct Decision {
+    /// `status.restarts` until then.
+    pub(crate) attempt: i64,
+    pub(crate) written: Written,
+    /// What of the policy spoke, by the controller's log.
+    pub(crate) chosen: Option<Chosen>,
+    /// Restarts counted until then.
+    pub(crate) used: i64,
+    /// The write's version.
+    pub(crate) version: u64,
+    pub(crate) at: Timestamp,
+    /// When the attempt could begin at the earliest: the decision before it, or the JobSet's creation.
+    pub(crate) begun: Timestamp,
+    /// The attempt's Jobs that had failed until then, in the order in which that was written.
+    pub(crate) failed: Vec<FailedJob>,
+    /// The Events that the controller wrote with it.
+    pub(crate) events: Vec<Said>,
+    /// Pods of the Job that it names.
+    pub(crate) pods: Vec<EndedPod>,
+}
+
+/// A pod that failed or was deleted.
+#[derive(Debug, PartialEq)]
+pub(crate) struct EndedPod {
+    pub(crate) name: String,
+    pub(crate) node: String,
+    /// Exit codes other than 0, by container.
+    pub(crate) exits: BTreeMap<String, i64>,
+}
+
+impl Decision {
+    /// The Job that the controller names, as it was then.
+    pub(crate) fn job(&self) -> Option<&FailedJob> {
+        self.failed.iter().find(|job| job.name == self.written.job)
+    }
+}
+
+/// What of a policy spoke, as the tool is to call it.
+pub(crate) fn rule_label(jobset: &Value, chosen: Chosen) -> &str {
+    match chosen {
+        Chosen::NoPolicy => "(no failure policy)",
+        Chosen::Default => "(default)",
+        Chosen::Rule(index) => text(jobset, &format!("/spec/failurePolicy/rules/{index}/name")),
+    }
+}
+
+/// Its action; without a policy there is none to name.
+pub(crate) fn action(jobset: &Value, chosen: Chosen) -> Option<&str> {
+    match chosen {
+        Chosen::NoPolicy => None,
+        Chosen::Default => Some(DEFAULT_ACTION),
+        Chosen::Rule(index) => Some(text(jobset, &format!("/spec/failurePolicy/rules/{index}/action"))),
+    }
+}
+
+impl History {
+    pub(crate) fn name(&self) -> (&str, &str) {
+        (text(&self.jobset, "/metadata/namespace"), text(&self.jobset, "/metadata/name"))
+    }
+
+    pub(crate) fn uid(&self) -> &str {
+        text(&self.jobset, "/metadata/uid")
+    }
+
+    /// What the attempt that is not over is doing, or how the last one ended if not by a failure.
+    pub(crate) fn present(&self) -> Option<&'static str> {
+        if has_condition(&self.jobset, "Failed") {
+            return None;
+        }
+        Some(match &self.jobset {
+            jobset if has_condition(jobset, "Completed") => "completed",
+            jobset if has_condition(jobset, "Suspended") => "suspended",
+            jobset if has_condition(jobset, "RestartingJobSet") => "restarting",
+            _ => "running",
+        })
+    }
+
+    /// Of one JobSet; `choices` are those of its controller's log.
+    fn read(record: &Record, revisions: &[Revision], choices: &[Chosen]) -> Result<Self> {
+        let last = &revisions.last().context("a JobSet without a revision")?.object;
+        let policy = last.pointer("/spec/failurePolicy").is_some();
+        let mut choices = choices.iter().copied();
+        let (mut decisions, mut begun) = (Vec::new(), created(last));
+        for pair in revisions.windows(2) {
+            let [before, after] = pair else { continue };
+            let Some(written) = between(&before.object, &after.object)? else { continue };
+            let chosen = if policy { choices.next() } else { Some(Chosen::NoPolicy) };
+            let restarted = matches!(written.effect, Effect::Restart { .. });
+            let decision = Decision::read(record, before, after, written, chosen, begun);
+            if restarted {
+                begun = decision.at;
+            }
+            decisions.push(decision);
+        }
+        Ok(Self { jobset: last.clone(), decisions })
+    }
+
+    /// Of all JobSets in the record, by namespace and name.
+    pub(crate) fn all(record: &Record, choices: &HashMap<String, Vec<Chosen>>) -> Result<Vec<Self>> {
+        let read = record.jobsets.iter().map(|(uid, revisions)| {
+            let choices = choices.get(uid).map(Vec::as_slice).unwrap_or_default();
+            Self::read(record, revisions, choices).with_context(|| format!("the JobSet {uid} was not watched in full"))
+        });
+        let mut histories = read.collect::<Result<Vec<_>>>()?;
+        histories.sort_by(|one, other| one.name().cmp(&other.name()));
+        Ok(histories)
+    }
+}
+
+impl Decision {
+    fn read(
+        record: &Record,
+        before: &Revision,
+        after: &Revision,
+        written: Written,
+        chosen: Option<Chosen>,
+        begun: Timestamp,
+    ) -> Self {
+        let failed = failed_jobs(record, &before.object, after.version);
+        let uid = failed.iter().find(|job| job.name == written.job).map(|job| job.uid.clone());
+        let of_job = |pod: &&Value| uid.as_deref() == Some(text(pod, "/metadata/ownerReferences/0/uid"));
+        Self {
+            attempt: number(&before.object, "/status/restarts"),
+            used: used(&before.object),
+            version: after.version,
+            at: after.at,
+            begun,
+            events: events_of(record, after),
+            pods: record.pods.values().filter(of_job).filter_map(EndedPod::read).collect(),
+            failed,
+            chosen,
+            written,
+        }
+    }
+}
+
+/// The Jobs that the controller takes for current, from `getChildJobs`, and that had failed before the version.
+fn failed_jobs(record: &Record, jobset: &Value, until: u64) -> Vec<FailedJob> {
+    let current = |job: &Value| {
+        let labelled = |key: &str| label(job, key).and_then(|value| value.parse::<i64>().ok());
+        let replicated_job = label(job, REPLICATED_JOB).unwrap_or_default();
+        let index = labelled(JOB_INDEX).and_then(|index| usize::try_from(index).ok()).unwrap_or_default();
+        let restarts = job_restarts(jobset, replicated_job, index);
+        text(job, "/metadata/ownerReferences/0/uid") == text(jobset, "/metadata/uid")
+            && labelled(RESTART_ATTEMPT) == Some(number(jobset, "/status/restarts"))
+            // The label is there only behind the gate.
+            && labelled(JOB_RESTART_ATTEMPT).is_none_or(|attempt| attempt == restarts)
+    };
+    let failed = record.jobs.values().filter_map(|job| Some((&job.object, job.failed?)));
+    let failed = failed.filter(|(job, version)| *version < until && current(job));
+    let mut jobs: Vec<_> = failed.filter_map(|(job, version)| FailedJob::read(job, version)).collect();
+    jobs.sort_by_key(|job| job.version);
+    jobs
+}
+
+impl FailedJob {
+    fn read(job: &Value, version: u64) -> Option<Self> {
+        let failed = condition(job, "Failed")?;
+        let owned = |value: &str| value.to_owned();
+        Some(Self {
+            uid: owned(text(job, "/metadata/uid")),
+            name: owned(text(job, "/metadata/name")),
+            replicated_job: owned(label(job, REPLICATED_JOB).unwrap_or_default()),
+            reason: owned(text(failed, "/reason")),
+            message: owned(text(failed, "/message")),
+            failed_at: owned(text(failed, "/lastTransitionTime")),
+            version,
+        })
+    }
+}
+
+/// The controller writes Events about the very revision that it has just written.
+fn events_of(record: &Record, revision: &Revision) -> Vec<Said> {
+    let uid = text(&revision.object, "/metadata/uid");
+    let about = |event: &&Value| {
+        text(event, "/involvedObject/uid") == uid
+            && text(event, "/involvedObject/resourceVersion").parse() == Ok(revision.version)
+    };
+    let mut said: Vec<_> = record.events.values().filter(about).map(Said::by).collect();
+    said.sort();
+    said
+}
+
+impl EndedPod {
+    fn read(pod: &Value) -> Option<Self> {
+        let deleted = pod.pointer("/metadata/deletionTimestamp").is_some();
+        if text(pod, "/status/phase") != "Failed" && !deleted {
+            return None;
+        }
+        let lists = ["/status/initContainerStatuses", "/status/containerStatuses"];
+        let statuses = lists.iter().flat_map(|list| array(pod, list));
+        let exits = statuses.filter_map(|status| {
+            let code = number(status, "/state/terminated/exitCode");
+            (code != 0).then(|| (text(status, "/name").to_owned(), code))
+        });
+        Some(Self {
+            name: text(pod, "/metadata/name").to_owned(),
+            node: text(pod, "/spec/nodeName").to_owned(),
+            exits: exits.collect(),
+        })
+    }
+}
+
+fn created(object: &Value) -> Timestamp {
+    text(object, "/metadata/creationTimestamp").parse().unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+impl fmt::Display for History {
+    /// A line for the JobSet and one for each decision, for whoever wants to know what was watched.
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        let (namespace, name) = self.name();
+        let spec = self.jobset.pointer("/spec/failurePolicy").unwrap_or(&Value::Null);
+        write!(to, "{namespace}/{name} version {}, failurePolicy {spec}", version(&self.jobset))?;
+        for decision in &self.decisions {
+            let rule = decision.chosen.map_or("(not in the log)", |chosen| rule_label(&self.jobset, chosen));
+            let Written { effect, job, .. } = &decision.written;
+            write!(to, "\n  attempt {}: {effect:?} by {rule}, first failed {job}", decision.attempt)?;
+            for job in &decision.failed {
+                let FailedJob { name, uid, failed_at, reason, message, .. } = job;
+                write!(to, "\n    {name} {uid} failed {failed_at} {reason}: {message}")?;
+            }
+        }
+        if let Some(present) = self.present() {
+            write!(to, "\n  attempt {}: {present}", number(&self.jobset, "/status/restarts"))?;
+        }
+        Ok(())
+    }
+}
