@@ -41,10 +41,10 @@ cluster *arguments: build
     cargo run --release -p cluster-tests -- build
     cargo run --release -p cluster-tests -- run --tool "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" {{ arguments }}
 
-# Compare with the real Job controller on random Jobs: `just differential 5000 --seed 42` sees a run again
-differential jobs="5000" *arguments: build
+# Compare with the real controllers on random Jobs and JobSets: `just differential 5000 500 --seed 42` sees a run again
+differential jobs="5000" jobsets="500" *arguments: build
     cargo run --release -p cluster-tests -- build
-    cargo run --release -p cluster-tests -- differential --jobs {{ jobs }} --tool "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" {{ arguments }}
+    cargo run --release -p cluster-tests -- differential --jobs {{ jobs }} --jobsets {{ jobsets }} --tool "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" {{ arguments }}
 
 # Measure time and memory beside jq and kubectl; see benches/README.md for what it needs
 bench *arguments: build

@@ -35,7 +35,7 @@ pub(crate) async fn up(assets: &Assets, with_scenarios: bool) -> Result<()> {
     }
     // The fake kubelet lives in this process, so the servers end with it.
     let stopped = Stopped(home);
-    let kubelet = scenarios::play(&plane.api).await?;
+    let kubelet = scenarios::play(&plane).await?;
     println!("the scenarios are being played; Ctrl-C stops everything");
     std::future::pending::<()>().await;
     drop((kubelet, plane, stopped));

@@ -179,5 +179,9 @@ async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
         let ran = scenarios::run(assets, &tool, &mut results).await;
         results.record_error("scenarios", ran);
     }
+    if jobsets::scenarios::names_with_restart_job().iter().any(|name| results.wants(name)) {
+        let ran = jobsets::scenarios::run_with_restart_job(assets, &tool, &mut results).await;
+        results.record_error("scenarios-with-restart-job", ran);
+    }
     results.finish()
 }

@@ -34,6 +34,8 @@ struct When {
     earlier: Vec<u64>,
     /// The JobSet's restart attempt.
     restart: Vec<u64>,
+    /// How often its Job alone was recreated.
+    recreated: Vec<u64>,
     /// Part of the pod's name.
     name: Option<String>,
 }
@@ -114,9 +116,19 @@ pub(crate) struct Restart {
 impl Scenario {
     /// Every file of `scenarios/`.
     pub(crate) fn all() -> Result<Vec<Self>> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+        Self::of("scenarios")
+    }
+
+    /// Those that need the feature gate `RestartJob`.
+    pub(crate) fn with_restart_job() -> Result<Vec<Self>> {
+        Self::of("scenarios/restart-job")
+    }
+
+    fn of(folder: &str) -> Result<Vec<Self>> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
         let mut files: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+        files.retain(|file| file.is_file());
         files.sort();
         files.iter().map(|file| Self::read(file)).collect()
     }
@@ -166,8 +178,13 @@ impl When {
         let parsed = |value: Option<&str>| value.and_then(|value| value.parse().ok());
         let index = parsed(annotation(pod, "batch.kubernetes.io/job-completion-index"));
         let restart = parsed(label(pod, "jobset.sigs.k8s.io/restart-attempt"));
+        let recreated = parsed(label(pod, "jobset.sigs.k8s.io/job-restart-attempt"));
         let named = self.name.as_ref().is_none_or(|part| text(pod, "/metadata/name").contains(part.as_str()));
-        named && among(&self.index, index) && among(&self.earlier, Some(earlier)) && among(&self.restart, restart)
+        named
+            && among(&self.index, index)
+            && among(&self.earlier, Some(earlier))
+            && among(&self.restart, restart)
+            && among(&self.recreated, recreated)
     }
 }
 

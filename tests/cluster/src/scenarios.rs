@@ -12,6 +12,8 @@ use crate::api::{Api, array, has_condition, label, number, text};
 use crate::assets::Assets;
 use crate::control_plane::{ControlPlane, Parts};
 use crate::expectations::{EXPECTATIONS, Expectation, Group, Number, Until};
+use crate::jobset;
+use crate::jobsets::{self, watched::Watch};
 use crate::kubelet::Kubelet;
 use crate::results::Results;
 use crate::scenario::Scenario;
@@ -33,15 +35,17 @@ const MORE: [&str; 4] = [
 pub(crate) fn names() -> Vec<String> {
     let scenarios = EXPECTATIONS.iter().map(|expectation| format!("scenario-{}", expectation.name));
     let others = MORE.iter().chain(&cli::NAMES).chain(&access::NAMES).map(|name| (*name).to_owned());
-    scenarios.chain(others).collect()
+    scenarios.chain(jobsets::scenarios::names()).chain(others).collect()
 }
 
 pub(crate) async fn run(assets: &Assets, program: &Path, results: &mut Results) -> Result<()> {
     let start = Instant::now();
     let plane = ControlPlane::start(assets, Parts::Everything).await?;
     let tool = Tool::new(program, &plane.kubeconfig)?;
-    let kubelet = play(&plane.api).await?;
+    let watch = Watch::start(&plane.api);
+    let kubelet = play(&plane).await?;
     await_all(&plane.api).await?;
+    let histories = jobsets::scenarios::await_default(&plane, &watch).await?;
     println!("scenarios: played in {:.0} s", start.elapsed().as_secs_f32());
 
     let all = tool.failures(&["-A", "--all"]).await?;
@@ -53,6 +57,7 @@ pub(crate) async fn run(assets: &Assets, program: &Path, results: &mut Results) 
             results.record(&name, outcome);
         }
     }
+    jobsets::scenarios::check(&tool, &histories, results).await;
     let more = [
         hidden(&shown, &["retried-ok", "leader-wins", "all-good", "queued"]),
         harmless(&all, "pretrain"),
@@ -71,12 +76,14 @@ pub(crate) async fn run(assets: &Assets, program: &Path, results: &mut Results) 
 }
 
 /// Creates everything and disrupts what is to be disrupted; pods go on to end while the result lives.
-pub(crate) async fn play(api: &Api) -> Result<Kubelet> {
+pub(crate) async fn play(plane: &ControlPlane) -> Result<Kubelet> {
+    let api = &plane.api;
     let scenarios = Arc::new(Scenario::all()?);
     let kubelet = Kubelet::start(api, scenarios.clone()).await?;
     for scenario in scenarios.iter() {
         scenario.create(api).await?;
     }
+    fail_two_jobs_unseen(plane).await?;
     disrupt_pretrain(api).await?;
     evict_second_attempt_of_llama(api).await?;
     Ok(kubelet)
@@ -86,6 +93,23 @@ async fn running_pods(api: &Api, selector: &str) -> Result<Vec<Value>> {
     let mut pods = api.list(&format!("/api/v1/namespaces/ml-team/pods?labelSelector={selector}")).await?;
     pods.retain(|pod| text(pod, "/status/phase") == "Running" && pod.pointer("/metadata/deletionTimestamp").is_none());
     Ok(pods)
+}
+
+/// Keeps the JobSet controller from looking at rule-order until two of its Jobs have failed, in different seconds.
+async fn fail_two_jobs_unseen(plane: &ControlPlane) -> Result<()> {
+    let (api, jobs) = (&plane.api, "/apis/batch/v1/namespaces/ml-team/jobs");
+    until("three running pods of rule-order", PLAYED, || async {
+        let pods = running_pods(api, "jobset.sigs.k8s.io/jobset-name=rule-order").await?;
+        Ok(if pods.len() == 3 { Answer::Ready(()) } else { Answer::NotYet(format!("{} pods", pods.len())) })
+    })
+    .await?;
+    let _paused = plane.pause(jobset::PROGRAM)?;
+    until("two Jobs of rule-order to fail", PLAYED, || async {
+        let jobs = api.list(&format!("{jobs}?labelSelector=jobset.sigs.k8s.io/jobset-name=rule-order")).await?;
+        let failed = jobs.iter().filter(|job| has_condition(job, "Failed")).count();
+        Ok(if failed == 2 { Answer::Ready(()) } else { Answer::NotYet(format!("{failed} have")) })
+    })
+    .await
 }
 
 /// One pod by the Eviction API, one by a taint on its node, as a sick GPU's node gets it.
@@ -116,15 +140,6 @@ async fn await_all(api: &Api) -> Result<()> {
     for expectation in EXPECTATIONS {
         until(&format!("{} to be played", expectation.name), PLAYED, || is_played(api, expectation)).await?;
     }
-    until("llama-70b to fail for good", PLAYED, || async {
-        let jobset = api.get("/apis/jobset.x-k8s.io/v1alpha2/namespaces/ml-team/jobsets/llama-70b").await?;
-        Ok(if has_condition(&jobset, "Failed") {
-            Answer::Ready(())
-        } else {
-            Answer::NotYet(jobset["status"].to_string())
-        })
-    })
-    .await?;
     until("a Job of the CronJob backup to fail", PLAYED, || async {
         let jobs = api.list("/apis/batch/v1/namespaces/data/jobs").await?;
         let backups = jobs.iter().filter(|job| text(job, "/metadata/ownerReferences/0/kind") == "CronJob");

@@ -131,6 +131,10 @@ impl Tool {
         json(&self.live(&[&["failures", "-o", "json"], more].concat()).await?)
     }
 
+    pub(crate) async fn explain(&self, workload: &str, namespace: &str) -> Result<Value> {
+        json(&self.live(&["explain", workload, "-n", namespace, "-o", "json"]).await?)
+    }
+
     /// On a file, without a cluster.
     pub(crate) async fn report_in(&self, dump: &Path) -> Result<Value> {
         let mut command = self.command();

@@ -5,13 +5,15 @@ mod alignment;
 mod controller_log;
 mod decisions;
 pub(crate) mod differential;
+mod expectations;
 mod failure_policy;
 mod history;
 mod player;
 mod random;
 mod remains;
+pub(crate) mod scenarios;
 mod told;
-mod watched;
+pub(crate) mod watched;
 
 /// `jobset.sigs.k8s.io/` and the name of a label on child Jobs and pods.
 const RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";

@@ -33,6 +33,7 @@ struct Pattern {
 const PATTERNS: &[Pattern] = &[
     Pattern { text: "exit code 42", found: |message| message.contains("exit code 42") },
     Pattern { text: "exit code (42|75) ", found: |message| any(message, &["exit code 42 ", "exit code 75 "]) },
+    Pattern { text: "condition DisruptionTarget", found: |message| message.contains("condition DisruptionTarget") },
     Pattern { text: ".*DisruptionTarget.*", found: |message| message.contains("DisruptionTarget") },
     Pattern { text: "^Job ", found: |message| message.starts_with("Job ") },
     Pattern { text: r"index 0\z", found: |message| message.ends_with("index 0") },

@@ -88,7 +88,7 @@ pub(crate) fn jobsets(report: &Value) -> Result<HashMap<String, Told>> {
 
 /// The `jobSet` of a workload in `failures -o json`, or of `explain -o json` as a whole.
 pub(crate) fn of_workload(workload: &Value) -> Result<Told> {
-    let told = workload.get("jobSet").with_context(|| format!("no jobSet in {workload}"))?;
+    let told = workload.get("jobSet").context("the report has no `jobSet`")?;
     serde_json::from_value(told.clone()).with_context(|| format!("not what is told of a JobSet: {told}"))
 }
 
