@@ -17,7 +17,7 @@ pub(crate) struct Written {
 }
 
 /// Reason and message, of a condition or an Event.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Said {
     pub(crate) reason: String,
     pub(crate) message: String,

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -39,11 +38,12 @@ pub(crate) const NAMES: [&str; 6] = [
     "differential-jobsets-without-their-events",
     "differential-jobsets-without-events",
 ];
-const CONCURRENCY: usize = 16;
-/// How long pods go on to fail; an attempt takes two to ten seconds.
+/// So many are created at once, the others one after the other with a pause, as the controllers would be busy with Jobs
+/// and pods for minutes before anything fails.
+const AT_ONCE: usize = 40;
+const PAUSE: Duration = Duration::from_millis(400);
+/// How long pods go on to fail after that; an attempt takes two to ten seconds.
 const PLAY: Duration = Duration::from_secs(45);
-/// For each JobSet above 40, as the controllers are slower with many.
-const MORE_PLAY: Duration = Duration::from_millis(200);
 
 /// Without a program only the controllers are judged, and what was watched is printed.
 pub(crate) async fn run(
@@ -61,10 +61,16 @@ pub(crate) async fn run(
     let watch = Watch::start(&plane.api);
     let random = Arc::new((0..number).map(|number| RandomJobSet::new(seed, number)).collect::<Vec<_>>());
     let player = Player::start(&plane.api, &random);
-    create(&plane.api, &random).await?;
-    println!("  {:.1} s: created", start.elapsed().as_secs_f32());
-    let more = u32::try_from(number.saturating_sub(40))?;
-    stutter(&plane, seed, PLAY + MORE_PLAY * more).await?;
+    let play = async {
+        create(&plane.api, &random).await?;
+        println!("  {:.1} s: created", start.elapsed().as_secs_f32());
+        tokio::time::sleep(PLAY).await;
+        Ok::<_, anyhow::Error>(())
+    };
+    tokio::select! {
+        ended = play => ended?,
+        stopped = stutter(&plane, seed) => stopped?,
+    }
     player.freeze();
     let remains = Remains::at_rest(&plane.api, &watch).await?;
     let histories = History::all(&watch.record(), &choices(&plane.log(jobset::PROGRAM)?))?;
@@ -96,27 +102,25 @@ async fn create(api: &Api, random: &[RandomJobSet]) -> Result<()> {
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": jobset.namespace}});
         api.ensure("/api/v1/namespaces", &namespace).await?;
     }
-    stream::iter(random)
-        .map(|jobset| async move {
-            let path = format!("/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets", jobset.namespace);
-            let created = api.create(&path, &jobset.manifest).await;
-            created.map(|_| ()).with_context(|| format!("refused: {}", jobset.manifest))
-        })
-        .buffer_unordered(CONCURRENCY)
-        .try_collect()
-        .await
+    for (number, jobset) in random.iter().enumerate() {
+        if number >= AT_ONCE {
+            tokio::time::sleep(PAUSE).await;
+        }
+        let path = format!("/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets", jobset.namespace);
+        api.create(&path, &jobset.manifest).await.with_context(|| format!("refused: {}", jobset.manifest))?;
+    }
+    Ok(())
 }
 
-/// Lets the time pass, and now and then holds the controller up, so that it finds several Jobs failed at once.
-async fn stutter(plane: &ControlPlane, seed: u64, time: Duration) -> Result<()> {
-    let (start, mut rng) = (Instant::now(), fastrand::Rng::with_seed(seed));
-    while start.elapsed() < time {
+/// Holds the controller up now and then, so that it finds several Jobs failed at once. Does so until it is dropped.
+async fn stutter(plane: &ControlPlane, seed: u64) -> Result<()> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    loop {
         tokio::time::sleep(Duration::from_millis(rng.u64(1000..4000))).await;
         let paused = plane.pause(jobset::PROGRAM)?;
         tokio::time::sleep(Duration::from_millis(rng.u64(500..3000))).await;
         drop(paused);
     }
-    Ok(())
 }
 
 fn summary(histories: &[History]) -> String {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::api::{array, condition, has_condition, label, number, text};
 use crate::jobsets::decisions::{Said, Written, between, job_restarts, used};
 use crate::jobsets::failure_policy::{Chosen, DEFAULT_ACTION, Effect, FailedJob};
-use crate::jobsets::watched::{Record, Revision, version};
+use crate::jobsets::watched::{Record, Revision, WatchedJob, version};
 use crate::jobsets::{JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB, RESTART_ATTEMPT};
 
 pub(crate) struct History {
@@ -96,8 +96,43 @@ impl History {
         })
     }
 
-    /// Of one JobSet; `choices` are those of its controller's log.
-    fn read(record: &Record, revisions: &[Revision], choices: &[Chosen]) -> Result<Self> {
+    /// Of all JobSets in the record, by namespace and name; `choices` are those of their controller's log.
+    pub(crate) fn all(record: &Record, choices: &HashMap<String, Vec<Chosen>>) -> Result<Vec<Self>> {
+        let index = Index::of(record);
+        let read = record.jobsets.iter().map(|(uid, revisions)| {
+            let choices = choices.get(uid).map(Vec::as_slice).unwrap_or_default();
+            index.history(revisions, choices).with_context(|| format!("the JobSet {uid} was not watched in full"))
+        });
+        let mut histories = read.collect::<Result<Vec<_>>>()?;
+        histories.sort_by(|one, other| one.name().cmp(&other.name()));
+        Ok(histories)
+    }
+}
+
+/// What was watched, by what it belongs to.
+struct Index<'a> {
+    /// By the uid of the JobSet.
+    jobs: HashMap<&'a str, Vec<&'a WatchedJob>>,
+    /// By the uid of the Job.
+    pods: HashMap<&'a str, Vec<&'a Value>>,
+    /// By the version of the JobSet that they are about.
+    events: HashMap<u64, Vec<&'a Value>>,
+}
+
+impl<'a> Index<'a> {
+    fn of(record: &'a Record) -> Self {
+        let mut jobs: HashMap<_, Vec<_>> = HashMap::new();
+        for job in record.jobs.values() {
+            jobs.entry(owner(&job.object)).or_default().push(job);
+        }
+        let mut pods: HashMap<_, Vec<_>> = HashMap::new();
+        for pod in record.pods.values() {
+            pods.entry(owner(pod)).or_default().push(pod);
+        }
+        Self { jobs, pods, events: record.events_by_version() }
+    }
+
+    fn history(&self, revisions: &[Revision], choices: &[Chosen]) -> Result<History> {
         let last = &revisions.last().context("a JobSet without a revision")?.object;
         let policy = last.pointer("/spec/failurePolicy").is_some();
         let mut choices = choices.iter().copied();
@@ -106,72 +141,56 @@ impl History {
             let [before, after] = pair else { continue };
             let Some(written) = between(&before.object, &after.object)? else { continue };
             let chosen = if policy { choices.next() } else { Some(Chosen::NoPolicy) };
-            let restarted = matches!(written.effect, Effect::Restart { .. });
-            let decision = Decision::read(record, before, after, written, chosen, begun);
-            if restarted {
+            let failed = self.failed_jobs(&before.object, after.version);
+            let job = failed.iter().find(|job| job.name == written.job);
+            let events = self.events.get(&after.version).into_iter().flatten();
+            let decision = Decision {
+                attempt: number(&before.object, "/status/restarts"),
+                chosen,
+                used: used(&before.object),
+                version: after.version,
+                at: after.at,
+                begun,
+                events: events.map(|event| Said::by(event)).collect(),
+                pods: job.map(|job| self.ended_pods(&job.uid)).unwrap_or_default(),
+                failed,
+                written,
+            };
+            if matches!(decision.written.effect, Effect::Restart { .. }) {
                 begun = decision.at;
             }
             decisions.push(decision);
         }
-        Ok(Self { jobset: last.clone(), decisions })
+        Ok(History { jobset: last.clone(), decisions })
     }
 
-    /// Of all JobSets in the record, by namespace and name.
-    pub(crate) fn all(record: &Record, choices: &HashMap<String, Vec<Chosen>>) -> Result<Vec<Self>> {
-        let read = record.jobsets.iter().map(|(uid, revisions)| {
-            let choices = choices.get(uid).map(Vec::as_slice).unwrap_or_default();
-            Self::read(record, revisions, choices).with_context(|| format!("the JobSet {uid} was not watched in full"))
-        });
-        let mut histories = read.collect::<Result<Vec<_>>>()?;
-        histories.sort_by(|one, other| one.name().cmp(&other.name()));
-        Ok(histories)
+    /// The Jobs that the controller takes for current, from `getChildJobs`, and that had failed before the version.
+    fn failed_jobs(&self, jobset: &Value, until: u64) -> Vec<FailedJob> {
+        let owned = self.jobs.get(text(jobset, "/metadata/uid")).into_iter().flatten();
+        let failed = owned.filter_map(|job| Some((&job.object, job.failed.filter(|version| *version < until)?)));
+        let failed = failed.filter(|(job, _)| is_current(job, jobset));
+        let mut jobs: Vec<_> = failed.filter_map(|(job, version)| FailedJob::read(job, version)).collect();
+        jobs.sort_by_key(|job| job.version);
+        jobs
     }
-}
 
-impl Decision {
-    fn read(
-        record: &Record,
-        before: &Revision,
-        after: &Revision,
-        written: Written,
-        chosen: Option<Chosen>,
-        begun: Timestamp,
-    ) -> Self {
-        let failed = failed_jobs(record, &before.object, after.version);
-        let uid = failed.iter().find(|job| job.name == written.job).map(|job| job.uid.clone());
-        let of_job = |pod: &&Value| uid.as_deref() == Some(text(pod, "/metadata/ownerReferences/0/uid"));
-        Self {
-            attempt: number(&before.object, "/status/restarts"),
-            used: used(&before.object),
-            version: after.version,
-            at: after.at,
-            begun,
-            events: events_of(record, after),
-            pods: record.pods.values().filter(of_job).filter_map(EndedPod::read).collect(),
-            failed,
-            chosen,
-            written,
-        }
+    fn ended_pods(&self, job: &str) -> Vec<EndedPod> {
+        self.pods.get(job).into_iter().flatten().filter_map(|pod| EndedPod::read(pod)).collect()
     }
 }
 
-/// The Jobs that the controller takes for current, from `getChildJobs`, and that had failed before the version.
-fn failed_jobs(record: &Record, jobset: &Value, until: u64) -> Vec<FailedJob> {
-    let current = |job: &Value| {
-        let labelled = |key: &str| label(job, key).and_then(|value| value.parse::<i64>().ok());
-        let replicated_job = label(job, REPLICATED_JOB).unwrap_or_default();
-        let index = labelled(JOB_INDEX).and_then(|index| usize::try_from(index).ok()).unwrap_or_default();
-        let restarts = job_restarts(jobset, replicated_job, index);
-        text(job, "/metadata/ownerReferences/0/uid") == text(jobset, "/metadata/uid")
-            && labelled(RESTART_ATTEMPT) == Some(number(jobset, "/status/restarts"))
-            // The label is there only behind the gate.
-            && labelled(JOB_RESTART_ATTEMPT).is_none_or(|attempt| attempt == restarts)
-    };
-    let failed = record.jobs.values().filter_map(|job| Some((&job.object, job.failed?)));
-    let failed = failed.filter(|(job, version)| *version < until && current(job));
-    let mut jobs: Vec<_> = failed.filter_map(|(job, version)| FailedJob::read(job, version)).collect();
-    jobs.sort_by_key(|job| job.version);
-    jobs
+fn is_current(job: &Value, jobset: &Value) -> bool {
+    let labelled = |key: &str| label(job, key).and_then(|value| value.parse::<i64>().ok());
+    let replicated_job = label(job, REPLICATED_JOB).unwrap_or_default();
+    let index = labelled(JOB_INDEX).and_then(|index| usize::try_from(index).ok()).unwrap_or_default();
+    let restarts = job_restarts(jobset, replicated_job, index);
+    labelled(RESTART_ATTEMPT) == Some(number(jobset, "/status/restarts"))
+        // The label is there only behind the gate.
+        && labelled(JOB_RESTART_ATTEMPT).is_none_or(|attempt| attempt == restarts)
+}
+
+fn owner(object: &Value) -> &str {
+    text(object, "/metadata/ownerReferences/0/uid")
 }
 
 impl FailedJob {
@@ -188,18 +207,6 @@ impl FailedJob {
             version,
         })
     }
-}
-
-/// The controller writes Events about the very revision that it has just written.
-fn events_of(record: &Record, revision: &Revision) -> Vec<Said> {
-    let uid = text(&revision.object, "/metadata/uid");
-    let about = |event: &&Value| {
-        text(event, "/involvedObject/uid") == uid
-            && text(event, "/involvedObject/resourceVersion").parse() == Ok(revision.version)
-    };
-    let mut said: Vec<_> = record.events.values().filter(about).map(Said::by).collect();
-    said.sort();
-    said
 }
 
 impl EndedPod {

@@ -134,6 +134,7 @@ fn is_moving(job: &Value) -> bool {
 
 /// The watch is behind what was read, or an Event of a decision is still to come.
 fn unwatched(remains: &Remains, record: &Record) -> Option<String> {
+    let events = record.events_by_version();
     for jobset in &remains.jobsets {
         let name = text(jobset, "/metadata/name");
         let revisions = record.jobsets.get(text(jobset, "/metadata/uid")).map(Vec::as_slice).unwrap_or_default();
@@ -142,10 +143,8 @@ fn unwatched(remains: &Remains, record: &Record) -> Option<String> {
         }
         for pair in revisions.windows(2) {
             let decided = matches!(between(&pair[0].object, &pair[1].object), Ok(Some(_)));
-            let about = pair[1].version.to_string();
-            let told = |event: &Value| text(event, "/involvedObject/resourceVersion") == about;
-            if decided && !record.events.values().any(told) {
-                return Some(format!("no Event tells yet of version {about} of {name}"));
+            if decided && !events.contains_key(&pair[1].version) {
+                return Some(format!("no Event tells yet of version {} of {name}", pair[1].version));
             }
         }
     }

@@ -96,6 +96,16 @@ impl Record {
         let failed = earlier.or_else(|| has_condition(&object, "Failed").then(|| version(&object)));
         self.jobs.insert(uid(&object), WatchedJob { object, failed });
     }
+
+    /// Events by the version of the JobSet that they are about: its controller has just written that one.
+    pub(crate) fn events_by_version(&self) -> HashMap<u64, Vec<&Value>> {
+        let mut events: HashMap<u64, Vec<&Value>> = HashMap::new();
+        for event in self.events.values().filter(|event| text(event, "/involvedObject/kind") == "JobSet") {
+            let version = text(event, "/involvedObject/resourceVersion").parse().unwrap_or_default();
+            events.entry(version).or_default().push(event);
+        }
+        events
+    }
 }
 
 fn uid(object: &Value) -> String {
