@@ -126,11 +126,7 @@ async fn stutter(plane: &ControlPlane, seed: u64) -> Result<()> {
 fn summary(histories: &[History]) -> String {
     let (mut effects, mut met, mut ruled) = (BTreeMap::new(), 0, 0);
     for decision in histories.iter().flat_map(|history| &history.decisions) {
-        let effect = match decision.written.effect {
-            Effect::Restart { .. } => "restarted",
-            Effect::RestartJob { .. } => "jobRestarted",
-            Effect::Fail(reason) => reason,
-        };
+        let effect = if let Effect::Fail(reason) = decision.written.effect { reason } else { decision.outcome() };
         *effects.entry(effect).or_insert(0) += 1;
         met += usize::from(decision.failed.len() > 1);
         ruled += usize::from(matches!(decision.chosen, Some(Chosen::Rule(_))));

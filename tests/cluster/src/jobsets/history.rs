@@ -50,6 +50,15 @@ pub(crate) struct EndedPod {
 }
 
 impl Decision {
+    /// As the tool is to call it.
+    pub(crate) fn outcome(&self) -> &'static str {
+        match self.written.effect {
+            Effect::Restart { .. } => "restarted",
+            Effect::RestartJob { .. } => "jobRestarted",
+            Effect::Fail(_) => "failed",
+        }
+    }
+
     /// The Job that the controller names, as it was then.
     pub(crate) fn job(&self) -> Option<&FailedJob> {
         self.failed.iter().find(|job| job.name == self.written.job)

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod alignment;
+mod beside;
 mod controller_log;
 mod decisions;
 pub(crate) mod differential;
