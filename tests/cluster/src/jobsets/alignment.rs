@@ -169,6 +169,7 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             begun: Timestamp::UNIX_EPOCH,
             failed: vec![failed("a-0", 2)],
+            began: std::collections::BTreeMap::new(),
             events: Vec::new(),
             pods: Vec::new(),
         };

@@ -4,12 +4,13 @@ use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::compare::verdict;
-use crate::jobsets::failure_policy::{Chosen, Effect, FailedJob};
+use crate::jobsets::failure_policy::{Chosen, Effect};
 use crate::jobsets::history::{Decision, History, action, rule_label};
 use crate::jobsets::told::Entry;
 
-/// Times of conditions are whole seconds, and a watch takes a moment.
-const TOLERANCE: SignedDuration = SignedDuration::from_secs(3);
+/// Times of conditions are whole seconds, a watch takes a moment, and the controller may be held up for up to 3 s between
+/// its write and the Event.
+const TOLERANCE: SignedDuration = SignedDuration::from_secs(5);
 
 /// What is told wrongly, or left out without a word on why.
 pub(crate) fn beside(told: &Entry, decision: &Decision, history: &History) -> Vec<String> {
@@ -57,7 +58,7 @@ impl Beside<'_> {
     fn rule(&mut self) {
         let Some(chosen) = self.decision.chosen else { return };
         let jobset = &self.history.jobset;
-        let told = self.told.rule.as_ref();
+        let told = self.told.known_rule();
         self.same("rule", told.map(|rule| rule.label.as_str()), Some(rule_label(jobset, chosen)));
         let Some(rule) = told else { return };
         let name = match chosen {
@@ -117,15 +118,18 @@ impl Beside<'_> {
         }
     }
 
-    /// Another Job of the attempt that had failed in an earlier second than the one named.
+    /// Another Job that was there and had begun to fail in an earlier second than the one named, or was Failed earlier:
+    /// its Event tells the one, its conditions both.
     fn earliest(&mut self) {
         let Some(named) = self.decision.job() else { return };
-        let first = self.decision.failed.iter().map(|job| &job.failed_at).min();
-        let oldest = |job: &&FailedJob| Some(&job.failed_at) == first && job.failed_at < named.failed_at;
-        let oldest: Vec<_> = self.decision.failed.iter().filter(oldest).map(|job| job.name.as_str()).collect();
-        let told = self.told.earliest_job.as_deref();
-        if told.is_none_or(|told| !oldest.contains(&told)) {
-            self.same("earliestJob", told, oldest.first().copied());
+        let failed = self.decision.failed.iter().filter(|job| job.failed_at < named.failed_at);
+        let failed: Vec<_> = failed.map(|job| job.name.as_str()).collect();
+        let began = &self.decision.began;
+        let began: Vec<_> = began.iter().filter(|(_, time)| Some(*time) < began.get(&named.name)).collect();
+        let began = |name: &str| began.iter().any(|(other, _)| *other == name);
+        match self.told.earliest_job.as_deref() {
+            Some(told) if failed.contains(&told) || began(told) => {}
+            told => self.same("earliestJob", told, failed.into_iter().find(|name| began(name))),
         }
     }
 

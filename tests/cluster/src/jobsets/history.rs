@@ -34,6 +34,8 @@ pub(crate) struct Decision {
     pub(crate) begun: Timestamp,
     /// The attempt's Jobs that had failed until then, in the order in which that was written.
     pub(crate) failed: Vec<FailedJob>,
+    /// When each Job of the attempt began to fail, by name: its condition Failed comes only after its pods have ended.
+    pub(crate) began: BTreeMap<String, String>,
     /// The Events that the controller wrote with it.
     pub(crate) events: Vec<Said>,
     /// Pods of the Job that it names.
@@ -162,6 +164,7 @@ impl<'a> Index<'a> {
                 begun,
                 events: events.map(|event| Said::by(event)).collect(),
                 pods: job.map(|job| self.ended_pods(&job.uid)).unwrap_or_default(),
+                began: self.began_to_fail(&before.object),
                 failed,
                 written,
             };
@@ -181,6 +184,15 @@ impl<'a> Index<'a> {
         let mut jobs: Vec<_> = failed.filter_map(|(job, version)| FailedJob::read(job, version)).collect();
         jobs.sort_by_key(|job| job.version);
         jobs
+    }
+
+    fn began_to_fail(&self, jobset: &Value) -> BTreeMap<String, String> {
+        let owned = self.jobs.get(text(jobset, "/metadata/uid")).into_iter().flatten().map(|job| &job.object);
+        let began = owned.filter(|job| is_current(job, jobset)).filter_map(|job| {
+            let sign = condition(job, "FailureTarget").or_else(|| condition(job, "Failed"))?;
+            Some((text(job, "/metadata/name").to_owned(), text(sign, "/lastTransitionTime").to_owned()))
+        });
+        began.collect()
     }
 
     fn ended_pods(&self, job: &str) -> Vec<EndedPod> {

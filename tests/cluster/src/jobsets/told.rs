@@ -72,7 +72,11 @@ impl Entry {
     /// Nothing of the decision is left open.
     pub(crate) fn is_full(&self) -> bool {
         let named = [&self.job, &self.job_uid, &self.reason, &self.message].into_iter().all(Option::is_some);
-        !self.is_unknown() && self.rule.is_some() && named
+        !self.is_unknown() && self.known_rule().is_some() && named
+    }
+
+    pub(crate) fn known_rule(&self) -> Option<&Rule> {
+        self.rule.as_ref().filter(|rule| rule.label != "(unknown)")
     }
 }
 
