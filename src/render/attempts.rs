@@ -115,7 +115,8 @@ fn effect(job_set: &JobSetReport, attempt: &AttemptReport, used: Option<u32>) ->
         AttemptOutcome::Running => "running".to_owned(),
         AttemptOutcome::Restarting => "restarting".to_owned(),
         AttemptOutcome::Suspended => "suspended".to_owned(),
-        AttemptOutcome::Unknown => "restart".to_owned(),
+        AttemptOutcome::Unknown if attempt.count == 1 => "restart".to_owned(),
+        AttemptOutcome::Unknown => format!("{} restarts", attempt.count),
     }
 }
 

@@ -92,6 +92,8 @@ pub struct AttemptReport {
     pub through: Option<u32>,
     /// How it ended.
     pub outcome: AttemptOutcome,
+    /// How many ended attempts, or restarts of single Jobs, the entry stands for: 1, but where nothing is known of them.
+    pub count: u32,
     /// When its first Job was made or, where that is not known, when the restart before was decided.
     pub started_at: Option<Moment>,
     /// When its end was decided.

@@ -182,7 +182,7 @@ fn other_endings_are_told() {
         [
             "0 restarted (default) RestartJobSet recorded true finetune-workers-1 BackoffLimitExceeded",
             "1 restarted (default) RestartJobSet recorded true finetune-workers-1 BackoffLimitExceeded",
-            "2 failed (default) RestartJobSet evaluated true finetune-workers-1 BackoffLimitExceeded",
+            "2 failed (default) RestartJobSet evaluated - finetune-workers-1 BackoffLimitExceeded",
         ]
     );
     assert_eq!(attempts(&finetune)[2]["rule"]["failedReason"], "ReachedMaxRestarts");

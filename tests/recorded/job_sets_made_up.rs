@@ -295,6 +295,81 @@ fn a_job_restarted_alone_is_an_entry_within_its_attempt() {
     assert_eq!(story.workload()["jobSet"]["budget"], "3 of 5 counted restarts used");
 }
 
+/// A Job that was made anew before is not there any more when the next one fails.
+#[test]
+fn a_job_that_was_restarted_alone_before_is_not_the_earliest_of_a_later_failure() {
+    let message = |job: &str| format!("applying RestartJob failure policy action (first failed job: {job})");
+    let create = |job: &str, at: &str| job_event(job, 0, "SuccessfulCreate", "Created pod: x", at);
+    let story = JobSet::new(json!({"maxRestarts": 5, "rules": [{"name": "alone", "action": "RestartJob"}]}))
+        .status(json!({"restarts": 0, "replicatedJobsStatus": [{"name": "a", "jobRestarts": [1, 1]}]}))
+        .with([
+            create("js-a-0", "2026-11-30T09:00:01.100000Z"),
+            create("js-a-1", "2026-11-30T09:00:01.200000Z"),
+            job_event("js-a-0", 0, "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:01:00.400000Z"),
+            event("RestartJobFailurePolicyAction", &message("js-a-0"), "2026-11-30T09:01:00.500000Z"),
+            job_event("js-a-1", 0, "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:02:00.400000Z"),
+            event("RestartJobFailurePolicyAction", &message("js-a-1"), "2026-11-30T09:02:00.500000Z"),
+        ]);
+    let earliest: Vec<&Value> = attempts(&story).iter().map(|attempt| &attempt["earliestJob"]).collect();
+    assert_eq!(earliest, [&Value::Null; 3]);
+}
+
+/// Of a Job that is gone only the end of its failing is known: it is compared with the other's end.
+#[test]
+fn the_end_of_one_jobs_failing_is_not_compared_with_the_beginning_of_anothers() {
+    let failing = condition(
+        "Failed",
+        "True",
+        "FailedJobs",
+        "jobset failed due to one or more job failures (first failed job: js-a-0)",
+        "2026-11-30T09:01:05Z",
+    );
+    let both = |at: &'static str| {
+        [["FailureTarget", "DeadlineExceeded", "m", "2026-11-30T09:01:00Z"], failed("DeadlineExceeded", "m", at)]
+    };
+    let story = JobSet::new(Value::Null)
+        .status(json!({"restarts": 0, "terminalState": "Failed", "conditions": [failing]}))
+        .with([
+            job_event("js-a-0", 0, "SuccessfulCreate", "Created pod: x", "2026-11-30T09:00:01.100000Z"),
+            job_event("js-a-0", 0, "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:01:05.100000Z"),
+            job("js-b-0", 0, &both("2026-11-30T09:01:05Z")),
+        ]);
+    assert_eq!(attempts(&story)[0]["earliestJob"], Value::Null);
+}
+
+/// Which attempt a Job was of is told by the restarts before it. Where those are not recorded, it is not known.
+#[test]
+fn jobs_of_unknown_attempts_are_not_taken_for_the_last_ones() {
+    let story =
+        JobSet::new(restarts_by("RestartJobSet")).status(json!({"restarts": 3, "restartsCountTowardsMax": 3})).with([
+            job_event("js-a-0", 0, "SuccessfulCreate", "Created pod: x", "2026-11-30T09:00:01.100000Z"),
+            job_event("js-a-0", 0, "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:01:00.400000Z"),
+            job_event("js-b-0", 1, "SuccessfulCreate", "Created pod: y", "2026-11-30T09:02:01.100000Z"),
+        ]);
+    let last = attempts(&story).last().unwrap();
+    assert_eq!((&last["attempt"], &last["startedAt"]), (&json!(3), &Value::Null));
+    assert_eq!(attempts(&story)[0]["count"], 3);
+}
+
+#[test]
+fn only_restarts_count() {
+    let ended = condition(
+        "Failed",
+        "True",
+        "ReachedMaxRestarts",
+        "jobset failed due to reaching max number of restarts (first failed job: js-a-0)",
+        "2026-11-30T09:01:05Z",
+    );
+    let story = JobSet::new(json!({"maxRestarts": 0}))
+        .status(json!({"restarts": 0, "terminalState": "Failed", "conditions": [ended]}))
+        .with([
+            job("js-a-0", 0, &[failed("BackoffLimitExceeded", BACKOFF, "2026-11-30T09:01:04Z")]),
+            failed_pod("js-a-0", 0),
+        ]);
+    assert_eq!(attempts(&story)[0]["rule"]["action"], "RestartJobSet");
+    assert_eq!(attempts(&story)[0]["counted"], Value::Null, "no counter moved");
+}
+
 #[test]
 fn restarts_of_single_jobs_that_no_event_tells_of_are_said() {
     let policy = json!({"maxRestarts": 5, "rules": [{"name": "alone", "action": "RestartJob"}]});
@@ -304,8 +379,9 @@ fn restarts_of_single_jobs_that_no_event_tells_of_are_said() {
         failed_pod("js-a-0", 0),
     ]);
     assert_eq!(story.workload()["jobSet"]["budget"], "2 of 5 counted restarts used, 1 more uncounted");
-    let notes = story.report["notes"].to_string();
-    assert!(notes.contains("3 restarts of single Jobs are told by no Event"), "{notes}");
+    let untold = &attempts(&story)[0];
+    assert_eq!((&untold["outcome"], &untold["count"]), (&json!("unknown"), &json!(3)));
+    assert!(untold["missing"][0].as_str().unwrap().starts_with("restarts of single Jobs: "), "{untold}");
 }
 
 #[test]

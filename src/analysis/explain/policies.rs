@@ -39,7 +39,7 @@ fn failure_policy(story: &JobSetStory) -> Option<PolicyReport> {
         .attempts
         .iter()
         .filter(|attempt| attempt.decision.is_none() && attempt.outcome == crate::report::AttemptOutcome::Unknown)
-        .map(|attempt| attempt.through - attempt.number + 1)
+        .map(|attempt| attempt.count)
         .sum();
     Some(PolicyReport {
         kind: "failurePolicy",

@@ -16,6 +16,9 @@ pub struct Attempt<'s> {
     pub through: u32,
     /// How it ended.
     pub outcome: Outcome,
+    /// How many ended attempts, or restarts of single Jobs, it stands for: more than one only where nothing is known of
+    /// them.
+    pub count: u32,
     /// When its first Job was made or, where that is not known, when the restart before was decided.
     pub started: Option<Time>,
     /// When its end was decided.
@@ -31,6 +34,15 @@ pub struct Attempt<'s> {
 /// A Job's Event may be written a moment after the decision that its status led to, and by another machine's clock.
 const SLACK_SECONDS: i64 = 2;
 
+impl Attempt<'_> {
+    /// Whether it ended by a restart that counts towards `maxRestarts`; `None` where it ended otherwise, and where that is
+    /// not known.
+    pub fn counted(&self) -> Option<bool> {
+        let restarted = matches!(self.outcome, Outcome::Restarted | Outcome::JobRestarted);
+        self.decision.as_ref().filter(|_| restarted)?.action.as_ref()?.counts()
+    }
+}
+
 /// All attempts, in order of time, the current one last.
 pub(super) fn attempts<'s>(facts: &JobSetFacts<'s, '_>, notes: &mut Vec<String>) -> Vec<Attempt<'s>> {
     let decisions = recorded(facts.job_set, &facts.events);
@@ -44,6 +56,8 @@ pub(super) fn attempts<'s>(facts: &JobSetFacts<'s, '_>, notes: &mut Vec<String>)
     let mut teller = Teller { facts, lives: lives(facts, &restarts, first), claimed: Vec::new() };
     let mut attempts = Vec::new();
     attempts.extend(teller.untold(first));
+    let jobs_restarted = decisions.iter().filter(|decision| decision.effect == Effect::RestartsJob).count();
+    attempts.extend(teller.untold_job_restarts(first, jobs_restarted));
     let mut number = first;
     let mut since = if first == 0 { facts.job_set.created } else { None };
     for decision in &decisions {
@@ -77,11 +91,31 @@ impl<'s> Teller<'s, '_, '_> {
             number: 0,
             through,
             outcome: Outcome::Unknown,
+            count: first,
             started: self.facts.job_set.created,
             ended: None,
             decision: None,
             gpu_seconds: None,
             missing: vec![format!("{told}: {}", self.facts.why_events_are_missing())],
+        })
+    }
+
+    /// Restarts of single Jobs that the counters know of and no Event: the oldest Events expire first, so that they lie
+    /// before the first decision that is recorded.
+    fn untold_job_restarts(&self, first: u32, told: usize) -> Option<Attempt<'s>> {
+        let counted = self.facts.job_set.job_restarts().0;
+        let untold = counted.saturating_sub(u32::try_from(told).unwrap_or(u32::MAX));
+        let restarts = if untold == 1 { "1 restart of a single Job" } else { "restarts of single Jobs" };
+        (untold > 0).then(|| Attempt {
+            number: 0,
+            through: first,
+            outcome: Outcome::Unknown,
+            count: untold,
+            started: self.facts.job_set.created,
+            ended: None,
+            decision: None,
+            gpu_seconds: None,
+            missing: vec![format!("{restarts}: {}", self.facts.why_events_are_missing())],
         })
     }
 
@@ -103,6 +137,7 @@ impl<'s> Teller<'s, '_, '_> {
             number,
             through: number,
             outcome,
+            count: 1,
             started: self.began(number).or(since),
             ended: completed.and_then(|condition| condition.at),
             decision: None,
@@ -127,8 +162,9 @@ impl<'s> Teller<'s, '_, '_> {
         if recorded.at.is_none() {
             missing.push("when it ended: one Event stands for several restarts".to_owned());
         }
+        let before = self.claimed.len();
         let life = self.life_of(number, recorded);
-        let deciding = Deciding { facts: self.facts, lives: &self.lives };
+        let deciding = Deciding { facts: self.facts, lives: &self.lives, over: &self.claimed[..before] };
         let decision = deciding.decision(number, recorded, life, &mut missing, notes);
         let began = match recorded.effect {
             Effect::RestartsJob => life.and_then(|life| self.lives[life].began),
@@ -146,6 +182,7 @@ impl<'s> Teller<'s, '_, '_> {
                 Effect::RestartsJob => Outcome::JobRestarted,
                 Effect::Fails => Outcome::Failed,
             },
+            count: 1,
             started,
             ended: recorded.at,
             decision: Some(decision),

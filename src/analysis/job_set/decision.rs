@@ -56,11 +56,6 @@ pub struct Decision<'s> {
 }
 
 impl Decision<'_> {
-    /// Whether restarts by it count towards `maxRestarts`.
-    pub fn counted(&self) -> Option<bool> {
-        self.action.as_ref().and_then(JobSetAction::counts)
-    }
-
     /// Whether the failure is a disruption from outside, as far as it is known.
     pub fn is_disruption(&self) -> bool {
         self.condition == Some("DisruptionTarget")
@@ -71,6 +66,8 @@ impl Decision<'_> {
 pub(super) struct Deciding<'s, 'f, 'a> {
     pub(super) facts: &'f JobSetFacts<'s, 'a>,
     pub(super) lives: &'f [Life<'s>],
+    /// Lives that ended by an earlier decision.
+    pub(super) over: &'f [usize],
 }
 
 impl<'s> Deciding<'s, '_, '_> {
@@ -119,7 +116,7 @@ impl<'s> Deciding<'s, '_, '_> {
         if let Some(life) = life {
             self.tell_pod(life, &mut decision, missing);
         }
-        decision.earlier = self.earlier(number, life, failure);
+        decision.earlier = self.earlier(number, life);
         decision
     }
 
@@ -189,20 +186,22 @@ impl<'s> Deciding<'s, '_, '_> {
         })
     }
 
-    /// A Job of the same attempt that had failed in an earlier second than the one named.
-    fn earlier(&self, number: u32, named: Option<&Life<'s>>, failure: Option<JobFailure>) -> Option<&'s str> {
-        let began_to_fail = |life: &Life| {
-            let target = life.job.and_then(|job| job.failing()).and_then(|condition| condition.at);
-            target.or_else(|| life.failed?.at).map(Time::seconds)
-        };
+    /// A Job of the same attempt that had failed in an earlier second than the one named and was still there. Two Jobs in
+    /// the data are compared by when they began to fail; of one that is gone only the end of that is known.
+    fn earlier(&self, number: u32, named: Option<&Life<'s>>) -> Option<&'s str> {
         let named = named?;
-        let limit = began_to_fail(named).or_else(|| failure?.at.map(Time::seconds))?;
-        let others = self.lives.iter().filter(|life| life.attempt == Some(number) && life.name != named.name);
-        others
-            .filter_map(|life| Some((began_to_fail(life)?, life.name)))
-            .filter(|(second, _)| *second < limit)
-            .min()
-            .map(|(_, name)| name)
+        let began = |life: &Life| life.job.and_then(|job| job.failing()).and_then(|condition| condition.at);
+        let second = |time: Option<Time>| time.map(Time::seconds);
+        let is_earlier = |life: &Life| {
+            let both_began = began(life).zip(began(named)).filter(|_| life.job.is_some() && named.job.is_some());
+            let both_failed = || Some((life.failed?.at?, named.failed?.at?));
+            let (one, other) = both_began.or_else(both_failed)?;
+            (second(Some(one)) < second(Some(other))).then_some(one)
+        };
+        let others = self.lives.iter().enumerate().filter(|(index, life)| {
+            life.attempt == Some(number) && life.name != named.name && !self.over.contains(index)
+        });
+        others.filter_map(|(_, life)| Some((is_earlier(life)?, life.name))).min().map(|(_, name)| name)
     }
 }
 

@@ -114,10 +114,11 @@ pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &[Option<Time>], 
 }
 
 /// The attempt in which a Job began, by the restarts before it: a restart's Event is written before its first Job is made.
+/// Before the first restart that is recorded there may have been others.
 fn attempt_by_time(began: Time, restarts: &[Option<Time>], first: u32) -> Option<u32> {
     let mut before = 0;
     for at in restarts {
         before += u32::from((*at)? < began);
     }
-    Some(first.saturating_add(before))
+    (before > 0 || first == 0).then(|| first.saturating_add(before))
 }

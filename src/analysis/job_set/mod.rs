@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::Failure;
 use super::facts::Evidence;
 use crate::model::{Event, Job, JobSet, Node, Pod, Time};
-use crate::report::{AttemptOutcome, Situation};
+use crate::report::Situation;
 
 /// A `JobSet` and all that the data tells of it.
 #[derive(Debug)]
@@ -66,22 +66,8 @@ impl<'s> JobSetFacts<'s, '_> {
     pub(super) fn story(self) -> JobSetStory<'s> {
         let mut notes = Vec::new();
         let attempts = attempts::attempts(&self, &mut notes);
-        notes.extend(self.untold_job_restarts(&attempts));
         let situations = situations::situations(&self, &attempts);
         JobSetStory { job_set: self.job_set, jobs: self.jobs, attempts, situations, notes }
-    }
-
-    /// Restarts of single Jobs that the counters know of and no Event.
-    fn untold_job_restarts(&self, attempts: &[Attempt]) -> Option<String> {
-        let told = attempts.iter().filter(|attempt| attempt.outcome == AttemptOutcome::JobRestarted).count();
-        let untold = u64::from(self.job_set.job_restarts().0).saturating_sub(told as u64);
-        (untold > 0).then(|| {
-            let name = &self.job_set.name;
-            format!(
-                "jobset/{name}: {untold} restarts of single Jobs are told by no Event: {}",
-                self.why_events_are_missing()
-            )
-        })
     }
 
     /// Why what Events would tell is not known.

@@ -49,8 +49,7 @@ fn situation(kind: SituationKind, text: String, since: Option<Time>) -> Situatio
 fn endless(facts: &JobSetFacts, attempts: &[Attempt]) -> Option<Situation> {
     let decided = attempts.iter().rev().filter(|attempt| attempt.decision.is_some());
     let mut alike = decided.take_while(|attempt| {
-        let decision = attempt.decision.as_ref();
-        decision.is_some_and(|d| d.counted() == Some(false) && !d.is_disruption())
+        attempt.counted() == Some(false) && attempt.decision.as_ref().is_some_and(|d| !d.is_disruption())
     });
     let last = alike.next()?;
     let signature = |attempt: &Attempt| {

@@ -135,12 +135,7 @@ impl<'s> JobSetStory<'s> {
                 place,
             }),
         };
-        Failure {
-            rule,
-            counted: None,
-            count: (attempt.through - attempt.number).saturating_add(1),
-            ..Failure::gone(Class::Lost, workload, told)
-        }
+        Failure { rule, counted: None, count: attempt.count, ..Failure::gone(Class::Lost, workload, told) }
     }
 
     fn gone(attempt: &Attempt) -> String {
