@@ -1,11 +1,22 @@
 use super::{Advice, Kubectl};
-use crate::analysis::{Failure, JobSetStory};
-use crate::report::{Evidence, SuggestionKind, WorkloadState};
+use crate::analysis::{Analysis, Failure, JobSetStory};
+use crate::report::{Class, Evidence, SuggestionKind, WorkloadState};
 
-/// What an attempt calls for whose Jobs are gone: to wait where the controller is at it, else to look at what remains.
-pub(super) fn advice_for(story: &JobSetStory, failure: &Failure, kubectl: &Kubectl) -> Advice {
+/// What an attempt calls for whose Jobs are gone: to wait where the controller is at it and can get on, else to look at
+/// what remains.
+pub(super) fn advice_for(
+    analysis: &Analysis,
+    story: &JobSetStory,
+    failure: &Failure,
+    kubectl: &Kubectl,
+) -> Option<Advice> {
     let job_set = story.job_set;
     let goes_on = matches!(story.state(), WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing);
+    // What cannot start does not come right by waiting.
+    let is_stuck = |other: &Failure| other.workload == failure.workload && other.class == Class::Pending;
+    if goes_on && analysis.failures.iter().any(is_stuck) {
+        return None;
+    }
     let (kind, title, why) = if goes_on {
         let why = format!("the JobSet makes its Jobs anew by itself: {}", story.budget());
         (SuggestionKind::Wait, "Wait", why)
@@ -31,5 +42,5 @@ pub(super) fn advice_for(story: &JobSetStory, failure: &Failure, kubectl: &Kubec
         },
         value: decision.recorded_reason.to_owned(),
     }));
-    Advice { kind, title, why, commands: command.into_iter().collect(), evidence }
+    Some(Advice { kind, title, why, commands: command.into_iter().collect(), evidence })
 }

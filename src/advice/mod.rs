@@ -53,7 +53,7 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
             let failure = shown[exemplar(&shown)];
             let gone = analysis.decision_of(failure).filter(|_| failure.gone_job().is_some());
             let advice = match gone {
-                Some((story, _)) => Some(job_set::advice_for(story, failure, kubectl)),
+                Some((story, _)) => job_set::advice_for(analysis, story, failure, kubectl),
                 None => judge::advice_for(failure, kubectl),
             };
             let Some(advice) = advice else { continue };

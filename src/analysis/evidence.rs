@@ -41,6 +41,10 @@ impl Failure<'_> {
             let path = format!("status.{list}[name={}].{state}.terminated", end.container);
             evidence.push(of_pod(format!("{path}.exitCode"), &end.exit_code.to_string()));
             evidence.extend(end.reason.as_ref().map(|reason| of_pod(format!("{path}.reason"), reason)));
+            if let Some(app) = self.sidecar_hit().and_then(|hit| hit.app) {
+                let path = format!("status.containerStatuses[name={}].state.terminated.exitCode", app.container);
+                evidence.push(of_pod(path, &app.exit_code.to_string()));
+            }
         } else if let Some(reason) = pod.reason() {
             evidence.push(of_pod("status.reason".to_owned(), reason));
         }

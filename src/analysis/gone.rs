@@ -106,7 +106,9 @@ impl<'s> JobFacts<'s> {
             return "its pods are not in this cluster's data".to_owned();
         }
         if job.restarts_in_place && (self.evidence.pods || self.deleted.len() >= missing) {
-            return "restartPolicy OnFailure: the Job deleted its pods, exit codes are gone".to_owned();
+            let gone: Vec<&str> = self.created_and_gone().into_iter().collect();
+            let names = if gone.is_empty() { String::new() } else { format!(" ({})", list_names(&gone, 3)) };
+            return format!("restartPolicy OnFailure: the Job deleted its pods{names}, exit codes are gone");
         }
         if !self.evidence.pods {
             return "pods are not in the data: gone, or not read".to_owned();

@@ -49,8 +49,17 @@ impl ExitCode {
 
 /// The table of exit codes in the help.
 pub(super) fn table() -> String {
+    table_of(&ExitCode::ALL)
+}
+
+/// The same for a command without `--exit-code`.
+pub(super) fn plain_table() -> String {
+    table_of(&[ExitCode::Success, ExitCode::Error, ExitCode::Usage, ExitCode::Interrupted])
+}
+
+fn table_of(codes: &[ExitCode]) -> String {
     let mut table = "Exit codes:\n".to_owned();
-    for code in ExitCode::ALL {
+    for code in codes {
         let _ = writeln!(table, "  {:<4} {}", code.number(), code.meaning());
     }
     table.trim_end().to_owned()

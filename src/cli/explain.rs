@@ -3,7 +3,7 @@ use std::io::{self, BufWriter, Write};
 use clap::{Args, ValueEnum};
 
 use super::connection::ConnectionArgs;
-use super::input::{Color, moment, namespace_of, read};
+use super::input::{Color, ensure_one_namespace, moment, namespace_of, read};
 use super::options::{UsageError, parse_subject};
 use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise_on};
@@ -36,6 +36,10 @@ pub(super) struct ExplainArgs {
     #[arg(short = 'f', long = "filename", value_name = "FILE")]
     files: Vec<String>,
 
+    /// Search all namespaces; only in files, as in a cluster a name stands for one object of one namespace
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+
     /// Say of each rule why it matched or why not
     #[arg(long)]
     rules: bool,
@@ -45,7 +49,7 @@ pub(super) struct ExplainArgs {
     output: Output,
 
     /// How long a pod may wait for a node or be in creation before it counts as unable to start
-    #[arg(long, value_name = "DURATION", value_parser = super::options::parse_duration, default_value = "5m")]
+    #[arg(long, value_name = "DURATION", value_parser = super::options::parse_duration, default_value = "30s")]
     pending_after: i64,
 
     /// Use colours
@@ -76,6 +80,7 @@ enum Output {
 impl ExplainArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let subject = parse_subject(&self.subject).map_err(UsageError)?;
+        ensure_one_namespace(self.all_namespaces, self.files.is_empty(), self.connection.namespace().as_deref())?;
         let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
         let (from, namespace) = namespace_of(self.files, self.connection, false)?;
         let scope =

@@ -3,15 +3,15 @@ use std::io::{self, BufWriter, Write};
 use clap::{Args, ValueEnum};
 
 use super::connection::ConnectionArgs;
-use super::input::{Color, ensure_targets_exist, moment, namespace_of, read};
-use super::options::{UsageError, parse_duration, parse_target};
+use super::input::{Color, ensure_one_namespace, ensure_targets_exist, moment, namespace_of, read};
+use super::options::{UsageError, parse_duration, parse_targets};
 use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise};
 use crate::analysis::{Options, analyse, failure_line, report};
 use crate::model::Time;
 use crate::render::{self, Format, Look};
 use crate::report::{Class, ReportScope, Source, SourceState};
-use crate::request::{From, GroupBy, Request, Scope, Selector, Target, View};
+use crate::request::{From, GroupBy, Request, Scope, Selector, View};
 use crate::source::{Resource, Snapshot};
 
 const EXAMPLES: &str = "\
@@ -35,9 +35,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(before_help = EXAMPLES)]
 pub(super) struct FailuresArgs {
-    /// Only these workloads: NAME or job/NAME, cronjob/NAME, jobset/NAME
-    #[arg(value_name = "[KIND/]NAME", value_parser = parse_target)]
-    targets: Vec<Target>,
+    /// Only these workloads: NAME or job/NAME, cronjob/NAME, jobset/NAME, or a kind and names: jobset NAME
+    #[arg(value_name = "[KIND/]NAME")]
+    targets: Vec<String>,
 
     /// Read files or folders instead of a cluster, - for standard input; may be repeated
     #[arg(short = 'f', long = "filename", value_name = "FILE")]
@@ -148,26 +148,13 @@ impl FailuresArgs {
     }
 
     fn into_request(self) -> anyhow::Result<Request> {
-        let namespace = self.connection.namespace();
-        if self.all_namespaces && namespace.is_some() {
-            return Err(UsageError("-A and -n exclude each other: give one of them".to_owned()).into());
-        }
-        if self.all_namespaces && !self.targets.is_empty() && self.files.is_empty() {
-            return Err(UsageError(
-                "a workload is named within one namespace: give -n NAMESPACE instead of -A".to_owned(),
-            )
-            .into());
-        }
+        let named = !self.targets.is_empty() && self.files.is_empty();
+        ensure_one_namespace(self.all_namespaces, named, self.connection.namespace().as_deref())?;
+        let targets = parse_targets(&self.targets).map_err(UsageError)?;
         let (from, namespace) = namespace_of(self.files, self.connection, self.all_namespaces)?;
         Ok(Request {
             from,
-            scope: Scope {
-                namespace,
-                selector: self.selector,
-                targets: self.targets,
-                subject: None,
-                chunk_size: self.chunk_size,
-            },
+            scope: Scope { namespace, selector: self.selector, targets, subject: None, chunk_size: self.chunk_size },
             view: View {
                 group_by: self.group_by,
                 since: self.since,

@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 
 use super::connection::ConnectionArgs;
+use super::options::UsageError;
 use super::talk;
 use crate::model::Time;
 use crate::request::{From, Scope, Target, TargetKind};
@@ -54,6 +55,17 @@ pub(super) fn namespace_of(
         (None, false) => Some(cluster::default_namespace(&connection)?),
     };
     Ok((From::Cluster(Box::new(connection)), namespace))
+}
+
+/// `-A` and `-n` exclude each other, and a cluster's object is named within one namespace.
+pub(super) fn ensure_one_namespace(all: bool, of_cluster: bool, namespace: Option<&str>) -> Result<(), UsageError> {
+    let refusal = match namespace {
+        _ if !all => return Ok(()),
+        Some(_) => "-A and -n exclude each other: give one of them",
+        None if of_cluster => "a workload is named within one namespace: give -n NAMESPACE instead of -A",
+        None => return Ok(()),
+    };
+    Err(UsageError(refusal.to_owned()))
 }
 
 /// The time that ages count from: now for a cluster, the newest time in them for files.

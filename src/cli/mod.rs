@@ -24,6 +24,7 @@ struct Arguments {
 }
 
 static AFTER_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::table);
+static PLAIN_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::plain_table);
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -31,7 +32,7 @@ enum Command {
     #[command(visible_alias = "failure", after_help = AFTER_HELP.as_str())]
     Failures(Box<failures::FailuresArgs>),
     /// Tell the whole story of one Job, JobSet, CronJob or pod
-    #[command(visible_alias = "why", after_help = AFTER_HELP.as_str())]
+    #[command(visible_alias = "why", after_help = PLAIN_HELP.as_str())]
     Explain(Box<explain::ExplainArgs>),
     /// Print the JSON Schema of what -o json and -o jsonl print
     Schema(schema::SchemaArgs),

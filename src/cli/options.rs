@@ -68,9 +68,20 @@ pub(super) fn parse_subject(arguments: &[String]) -> Result<Subject, String> {
     Ok(Subject { kind, name: name.to_owned() })
 }
 
+/// Workloads by name, as kubectl takes them: each for itself, `job/a jobset/b c`, or names behind a kind, `jobset a b`.
+pub(super) fn parse_targets(arguments: &[String]) -> Result<Vec<Target>, String> {
+    match arguments {
+        [kind] if parse_kind(kind).is_ok() => Err(format!("give the name as well: {kind}/NAME")),
+        [kind, names @ ..] if parse_kind(kind).is_ok() => {
+            names.iter().map(|name| parse_target(&format!("{kind}/{name}"))).collect()
+        }
+        each => each.iter().map(|target| parse_target(target)).collect(),
+    }
+}
+
 /// A workload by name: `NAME` and `job/NAME` are a Job, `cronjob/NAME`, `jobset/NAME` what they say; kinds in the forms
 /// that kubectl takes.
-pub(super) fn parse_target(text: &str) -> Result<Target, String> {
+fn parse_target(text: &str) -> Result<Target, String> {
     let (kind, name) = text.split_once('/').unwrap_or(("job", text));
     let kind = match parse_kind(kind) {
         Ok(kind) if kind != TargetKind::Pod => kind,
@@ -172,6 +183,13 @@ mod tests {
         assert_eq!(parse_target("jobs.batch/etl"), target(TargetKind::Job, "etl"));
         assert_eq!(parse_target("cj/backup"), target(TargetKind::CronJob, "backup"));
         assert_eq!(parse_target("JobSet/llama"), target(TargetKind::JobSet, "llama"));
+        let targets =
+            |arguments: &[&str]| parse_targets(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(targets(&["job/a", "b"]).unwrap().len(), 2);
+        let both = targets(&["jobset", "a", "b"]).unwrap();
+        assert!(both.iter().all(|target| target.kind == TargetKind::JobSet) && both.len() == 2);
+        assert!(targets(&["jobs"]).unwrap_err().contains("give the name as well"));
+        assert!(targets(&["jobs", "job/a"]).is_err());
         assert!(parse_target("pod/x").unwrap_err().contains("jobset/NAME"));
         assert!(parse_target("job/").is_err());
         assert!(parse_target("job/X Y").is_err());

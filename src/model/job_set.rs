@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{PodFailurePolicy, Time, Uid, Word};
+use super::{Owner, PodFailurePolicy, Time, Uid, Word};
 
 /// What is kept of a `JobSet`.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct JobSet {
     pub labels: BTreeMap<Word, Word>,
     /// The annotation `kubectl-sigapps/rule-names`.
     pub rule_names: Option<Word>,
+    /// What controls it, as a `TrainJob` does.
+    pub owner: Option<Owner>,
     /// `metadata.creationTimestamp`.
     pub created: Option<Time>,
     /// When its deletion was asked for.

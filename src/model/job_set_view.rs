@@ -153,6 +153,7 @@ impl<'a> JobSetView<'a> {
             name: interner.intern(&self.metadata.name),
             labels: self.metadata.labels(interner),
             rule_names: interner.intern_some(&self.metadata.annotations.rule_names),
+            owner: self.metadata.controller(interner),
             created: self.metadata.creation_timestamp.0,
             deletion_requested: self.metadata.deletion_requested(),
             suspend: spec.suspend,

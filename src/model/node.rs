@@ -27,6 +27,8 @@ pub struct Node {
     pub name: Word,
     /// Whether the condition `Ready` is `True`; `None` where the node has no such condition.
     pub ready: Option<bool>,
+    /// Since when it is, or is not.
+    pub ready_since: Option<Time>,
 }
 
 impl<'a> NodeView<'a> {
@@ -48,6 +50,7 @@ impl<'a> NodeView<'a> {
             name: interner.intern(&self.metadata.name),
             // `Unknown` is a node whose kubelet has gone silent.
             ready: ready.map(|condition| &*condition.status == "True"),
+            ready_since: ready.and_then(|condition| condition.last_transition_time.0),
         }
     }
 }

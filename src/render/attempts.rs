@@ -1,6 +1,7 @@
 //! The attempts of a `JobSet`, a row each; those that ended alike are folded.
 
 use super::age::clock;
+use super::notes::gpu_hours;
 use crate::model::{Time, human_duration};
 use crate::report::{AttemptOutcome, AttemptReport, JobSetReport};
 
@@ -9,9 +10,8 @@ pub(super) const HEADS: [&str; 6] = ["ATTEMPT", "STARTED", "FOR", "FIRST FAILURE
 /// Attempts shown one by one; of more, those that ended alike are folded.
 const MOST: usize = 8;
 
-/// The rows: attempt, start, duration, what failed first, the rule, its effect. `name` is the `JobSet`'s, with which the
-/// names of its Jobs and pods begin.
-pub(super) fn rows(job_set: &JobSetReport, name: &str) -> Vec<Vec<String>> {
+/// The rows: attempt, start, duration, what failed first, the rule, its effect.
+pub(super) fn rows(job_set: &JobSetReport) -> Vec<Vec<String>> {
     let used = counted_so_far(job_set);
     let folds = job_set.attempts.len() > MOST;
     let mut runs: Vec<(Vec<&AttemptReport>, Option<u32>)> = Vec::new();
@@ -21,7 +21,7 @@ pub(super) fn rows(job_set: &JobSetReport, name: &str) -> Vec<Vec<String>> {
             _ => runs.push((vec![attempt], used)),
         }
     }
-    runs.iter().map(|(run, used)| row(job_set, name, run, *used)).collect()
+    runs.iter().map(|(run, used)| row(job_set, run, *used)).collect()
 }
 
 /// The time of day, with the day where the attempts are not all of one.
@@ -42,7 +42,7 @@ fn is_alike(a: &AttemptReport, b: &AttemptReport) -> bool {
 }
 
 /// One row for attempts that ended alike.
-fn row(job_set: &JobSetReport, name: &str, run: &[&AttemptReport], used: Option<u32>) -> Vec<String> {
+fn row(job_set: &JobSetReport, run: &[&AttemptReport], used: Option<u32>) -> Vec<String> {
     let (first, last) = (run[0], run[run.len() - 1]);
     let which = match (first.attempt, last.through.unwrap_or(last.attempt)) {
         (from, to) if from == to && run.len() == 1 => from.to_string(),
@@ -61,14 +61,14 @@ fn row(job_set: &JobSetReport, name: &str, run: &[&AttemptReport], used: Option<
         which,
         first.started_at.map_or_else(|| "?".to_owned(), |at| started(job_set, at)),
         lasted,
-        first_failure(run, name),
+        first_failure(run),
         first.rule.as_ref().map_or_else(|| "-".to_owned(), |rule| rule.label.clone()),
         if run.len() == 1 { effect } else { format!("{effect}, each") },
     ]
 }
 
-/// `slice-1-0-x7k2p on gpu-node-1: trainer exit 42 "ValueError…"`, without the `JobSet`'s own name.
-fn first_failure(run: &[&AttemptReport], name: &str) -> String {
+/// `trainer exit 42 "ValueError…", pod llama-slice-1-0-x7k2p on gpu-node-1`: the cause first, as it must not be cut off.
+fn first_failure(run: &[&AttemptReport]) -> String {
     let attempt = run[0];
     if attempt.rule.is_none() {
         return match attempt.outcome {
@@ -76,21 +76,20 @@ fn first_failure(run: &[&AttemptReport], name: &str) -> String {
             _ => "-".to_owned(),
         };
     }
-    // Of attempts folded into one row the pods differ, and often the nodes.
-    let pod = attempt.pod.as_deref().filter(|_| run.len() == 1);
-    let place = pod.or(attempt.job.as_deref()).unwrap_or("?");
-    let place = place.strip_prefix(name).and_then(|rest| rest.strip_prefix('-')).unwrap_or(place);
-    let node = attempt.node.as_ref().filter(|node| run.iter().all(|other| other.node.as_ref() == Some(*node)));
-    let node = node.map(|node| format!(" on {node}")).unwrap_or_default();
     let happened = match (&attempt.container, attempt.exit_code, &attempt.condition, &attempt.reason) {
         (_, _, Some(condition), _) => condition.clone(),
         (Some(container), Some(code), _, _) => format!("{container} exit {code}"),
-        (_, _, _, Some(reason)) if attempt.pod.is_some() => format!("{reason}, exit code unknown"),
-        (_, _, _, Some(reason)) => format!("{reason}, pods gone, exit code unknown"),
+        (_, _, _, Some(reason)) => format!("{reason}, exit unknown"),
         _ => "unknown".to_owned(),
     };
     let said = attempt.said.as_ref().map(|said| format!(" \"{said}\"")).unwrap_or_default();
-    format!("{place}{node}: {happened}{said}")
+    // Of attempts folded into one row the pods differ, and often the nodes.
+    let pod = attempt.pod.as_ref().filter(|_| run.len() == 1).map(|pod| format!("pod {pod}"));
+    let place =
+        pod.or_else(|| Some(format!("job {}", attempt.job.as_ref()?))).unwrap_or_else(|| "Job unknown".to_owned());
+    let node = attempt.node.as_ref().filter(|node| run.iter().all(|other| other.node.as_ref() == Some(*node)));
+    let node = node.map(|node| format!(" on {node}")).unwrap_or_default();
+    format!("{happened}{said}, {place}{node}")
 }
 
 /// `restart, counted 1/2`, `restart, not counted`, `failed (ReachedMaxRestarts)`.
@@ -118,6 +117,23 @@ fn effect(job_set: &JobSetReport, attempt: &AttemptReport, used: Option<u32>) ->
         AttemptOutcome::Unknown if attempt.count == 1 => "restart".to_owned(),
         AttemptOutcome::Unknown => format!("{} restarts", attempt.count),
     }
+}
+
+/// What the attempts that ended have cost; at least that, where some are not known.
+pub(super) fn cost(job_set: &JobSetReport) -> Option<String> {
+    let goes_on = |attempt: &&AttemptReport| {
+        matches!(
+            attempt.outcome,
+            AttemptOutcome::Running
+                | AttemptOutcome::Restarting
+                | AttemptOutcome::Suspended
+                | AttemptOutcome::JobRestarted
+        )
+    };
+    let ended = || job_set.attempts.iter().filter(|attempt| !goes_on(attempt));
+    let spent: f64 = ended().filter_map(|attempt| attempt.gpu_seconds).sum();
+    let least = if ended().any(|attempt| attempt.gpu_seconds.is_none()) { "at least " } else { "" };
+    (spent > 0.0).then(|| format!("{least}{} held by all pods of the ended attempts, by the spec", gpu_hours(spent)))
 }
 
 /// How many counted restarts were used after each attempt, reckoned back from the counters.

@@ -7,10 +7,10 @@ use unicode_width::UnicodeWidthStr;
 use super::Look;
 use super::age::{clock, day, whole};
 use super::attempts;
-use super::notes::gpu_hours;
 use super::text::{cut, one_line, wrap};
 use crate::model::human_duration;
-use crate::report::{Explanation, Judged, PolicyReport, TimelineEntry};
+use crate::policy::NameSource;
+use crate::report::{Explanation, Judged, PolicyReport, PolicyRule, TimelineEntry};
 
 /// Entries of a section that are shown; the rest is counted, and in the JSON.
 const MOST_ENTRIES: usize = 8;
@@ -44,10 +44,13 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
             }
         }
         writeln!(out)?;
-        let spent: f64 = job_set.attempts.iter().filter_map(|attempt| attempt.gpu_seconds).sum();
-        page.table(&attempts::HEADS, &attempts::rows(job_set, &explanation.subject.name), 3, out)?;
-        let cost = if spent > 0.0 { format!("; {} held in ended attempts", gpu_hours(spent)) } else { String::new() };
-        writeln!(out, "{}{cost}", job_set.budget)?;
+        page.table(&attempts::HEADS, &attempts::rows(job_set), 3, out)?;
+        let said = explanation.verdict.contains(&job_set.budget);
+        let lines = (!said).then(|| job_set.budget.clone()).into_iter().chain(attempts::cost(job_set));
+        let line = lines.collect::<Vec<_>>().join("; ");
+        if !line.is_empty() {
+            writeln!(out, "{line}")?;
+        }
     }
     if !explanation.runs.is_empty() {
         writeln!(out)?;
@@ -119,23 +122,22 @@ pub(super) fn runs(explanation: &Explanation) -> Vec<Vec<String>> {
 
 /// Rows of a policy: index, name, action, what it asks for, how often it matched; the default last.
 pub(super) fn policy_rows(policy: &PolicyReport) -> Vec<Vec<String>> {
-    let mut rows: Vec<Vec<String>> = policy
-        .rules
-        .iter()
-        .map(|rule| {
-            let asks = if rule.requirement == rule.label { "=".to_owned() } else { rule.requirement.clone() };
-            let matched = if rule.matched == 0 { "never".to_owned() } else { rule.matched.to_string() };
-            vec![rule.index.to_string(), rule.label.clone(), rule.action.clone(), asks, matched]
-        })
-        .collect();
-    let matched = if policy.default_matched == 0 { "never".to_owned() } else { policy.default_matched.to_string() };
-    rows.push(vec![
-        "-".to_owned(),
-        "(default)".to_owned(),
-        policy.default_action.clone(),
-        "no rule".to_owned(),
-        matched,
-    ]);
+    let times = |matched: u64| match matched {
+        // Where some are not known, it may have matched those.
+        0 if policy.unknown > 0 => "0 known".to_owned(),
+        0 => "never".to_owned(),
+        matched => matched.to_string(),
+    };
+    let name = |rule: &PolicyRule| match rule.name_source {
+        NameSource::Derived => "<none>".to_owned(),
+        NameSource::Field | NameSource::Annotation => rule.label.clone(),
+    };
+    let row = |rule: &PolicyRule| {
+        vec![rule.index.to_string(), name(rule), rule.action.clone(), rule.requirement.clone(), times(rule.matched)]
+    };
+    let mut rows: Vec<Vec<String>> = policy.rules.iter().map(row).collect();
+    let (default, asked) = ("(default)".to_owned(), "no rule matched".to_owned());
+    rows.push(vec!["-".to_owned(), default, policy.default_action.clone(), asked, times(policy.default_matched)]);
     rows
 }
 
@@ -153,6 +155,12 @@ pub(super) fn policy_title(policy: &PolicyReport) -> String {
         unknown => format!("; not known under which rule: {unknown}"),
     };
     format!("{} of {}{of}{unknown}", policy.kind, policy.object)
+}
+
+/// What holds where no rule matched.
+pub(super) fn no_rule(judged: &Judged) -> Option<String> {
+    let default = if judged.policy == "podFailurePolicy" { "it counts towards backoffLimit" } else { "RestartJobSet" };
+    judged.matched.is_none().then(|| format!("no rule matched: {default}"))
 }
 
 struct Page {
@@ -220,10 +228,8 @@ impl Page {
                 writeln!(out, "  {} {line}", if number == 0 { mark } else { " " })?;
             }
         }
-        if judged.matched.is_none() {
-            let default =
-                if judged.policy == "podFailurePolicy" { "it counts towards backoffLimit" } else { "RestartJobSet" };
-            writeln!(out, "  → no rule matched: {default}")?;
+        if let Some(default) = no_rule(judged) {
+            writeln!(out, "  → {default}")?;
         }
         Ok(())
     }
@@ -238,7 +244,7 @@ impl Page {
             let head = format!("{:<3}{:<width$}  ", number + 1, suggestion.title);
             let left = self.look.width.saturating_sub(head.width());
             writeln!(out, "{head}{}", cut(&one_line(&suggestion.why), left))?;
-            for command in suggestion.commands.iter().take(1) {
+            for command in &suggestion.commands {
                 writeln!(out, "   {}", one_line(command))?;
             }
         }

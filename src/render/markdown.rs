@@ -1,7 +1,7 @@
 use std::io::{self, Write};
 
 use super::attempts;
-use super::explanation::{POLICY_HEADS, policy_rows, policy_title};
+use super::explanation::{POLICY_HEADS, no_rule, policy_rows, policy_title};
 use super::text::one_line;
 use crate::report::Explanation;
 
@@ -15,11 +15,14 @@ pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write
     }
     list(None, &explanation.notes, out)?;
     if let Some(job_set) = &explanation.job_set {
-        let situations: Vec<String> = job_set.situations.iter().map(|situation| situation.text.clone()).collect();
+        let untold = job_set.situations.iter().filter(|situation| !explanation.verdict.contains(&situation.text));
+        let situations: Vec<String> = untold.map(|situation| situation.text.clone()).collect();
         list(None, &situations, out)?;
         writeln!(out, "## Attempts\n")?;
-        table(&attempts::HEADS, &attempts::rows(job_set, &subject.name), out)?;
-        writeln!(out, "{}\n", escaped(&job_set.budget))?;
+        table(&attempts::HEADS, &attempts::rows(job_set), out)?;
+        for line in std::iter::once(job_set.budget.clone()).chain(attempts::cost(job_set)) {
+            writeln!(out, "{}\n", escaped(&line))?;
+        }
     }
     if !explanation.runs.is_empty() {
         writeln!(out, "## Runs\n")?;
@@ -41,7 +44,8 @@ pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write
     if rules || &*subject.kind == "Pod" {
         for judged in &explanation.judged {
             let title = format!("{} under {}: {}", judged.object, judged.policy, judged.cause);
-            let whys: Vec<String> = judged.rules.iter().map(|rule| rule.why.clone()).collect();
+            let whys = judged.rules.iter().map(|rule| rule.why.clone());
+            let whys: Vec<String> = whys.chain(no_rule(judged)).collect();
             list(Some(&title), &whys, out)?;
         }
     }

@@ -6,7 +6,8 @@ use crate::report::{FailureReport, SourceState, Summary};
 /// The first line: the answer.
 pub(super) fn headline(report: &FailureReport) -> String {
     if report.summary.failures == 0 {
-        return format!("No failures found{}", where_looked(report));
+        let empty = if holds_nothing(report) { ": there are neither Jobs nor pods" } else { "" };
+        return format!("No failures found{}{empty}", where_looked(report));
     }
     let Summary { failures, workloads, collateral, lost, gpu_seconds, .. } = report.summary;
     let mut words = vec![format!("{} in {}", counted(failures, "failure"), counted(workloads as u64, "workload"))];
@@ -20,6 +21,12 @@ pub(super) fn headline(report: &FailureReport) -> String {
         words.push(format!("{} in failed attempts", gpu_hours(gpu_seconds)));
     }
     words.join(", ")
+}
+
+/// Whether what was looked at holds nothing that could fail, as under a misspelt namespace.
+fn holds_nothing(report: &FailureReport) -> bool {
+    let read = report.sources.iter().filter(|source| matches!(&*source.resource, "jobs" | "pods"));
+    report.scope.targets.is_empty() && read.map(|source| source.objects).sum::<u64>() == 0
 }
 
 /// The second line: what the answer was made from.

@@ -1,42 +1,38 @@
 //! Rule by rule, why it matched or why not.
 
 use super::{Facts, Subject};
-use crate::analysis::group::cause_words;
+use crate::analysis::group::{cause_words, what_happened};
 use crate::analysis::{Failure, object};
-use crate::model::{FailurePolicy, Job, Pod};
+use crate::model::{FailurePolicy, Job, Phase, Pod};
 use crate::policy::{Endings, FailedJob, RuleWhy, job_set_rule_for, job_set_rule_why_not, label, why};
 use crate::report::{Class, Judged, RuleVerdict};
 
 /// Failures judged one by one: one of each cause.
 const MOST: usize = 6;
 
-/// For a pod: that pod. Else one pod of each cause, and one Job of each kind of failure under a `JobSet`'s policy.
+/// For a pod that failed: that pod. Else one pod of each cause, and one Job of each kind of failure under a `JobSet`'s
+/// policy.
 pub(super) fn judged(facts: &Facts) -> Vec<Judged> {
-    if let Subject::Pod(pod) = facts.subject {
-        let failure = facts.failures.first().copied();
-        let cause = failure.map_or_else(|| phase_words(pod), cause_words);
-        return facts.jobs.first().and_then(|job| judge_pod(facts, job, pod, cause)).into_iter().collect();
-    }
-    let mut seen = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
     let mut all: Vec<Judged> = Vec::new();
-    let policy_failures = facts
-        .failures
-        .iter()
-        .filter(|failure| matches!(failure.class, Class::Rule | Class::NoRule | Class::Unmatchable));
-    for failure in policy_failures {
+    for failure in facts.failures.iter().filter(|failure| is_judged(failure) || is_asked_for(facts, failure)) {
         let (Some(job), Some(pod)) = (failure.job, failure.pod) else { continue };
-        let key = (failure.class, failure.rule.map(|rule| rule.index), cause_words(failure));
+        // What a sidecar hides differs where its own end does not.
+        let key = format!("{:?} {}", failure.rule.map(|rule| rule.index), what_happened(failure));
         if all.len() < MOST && !seen.contains(&key) {
-            all.extend(judge_pod(facts, job, pod, key.2.clone()));
+            all.extend(judge_pod(facts, job, pod, cause_words(failure)));
             seen.push(key);
         }
     }
-    all.extend(judge_jobs(facts));
+    if !matches!(facts.subject, Subject::Pod(_)) {
+        all.extend(judge_jobs(facts));
+    }
     all
 }
 
-fn phase_words(pod: &Pod) -> String {
-    format!("phase {:?}, not ended", pod.phase)
+/// Whether the failure is of the pod asked for, and that has ended: rules judge nothing else.
+fn is_asked_for(facts: &Facts, failure: &Failure) -> bool {
+    matches!(facts.subject, Subject::Pod(_)) && failure.pod.is_some_and(|pod| pod.phase == Phase::Failed)
 }
 
 fn judge_pod(facts: &Facts, job: &Job, pod: &Pod, cause: String) -> Option<Judged> {
@@ -68,7 +64,8 @@ fn judge_jobs(facts: &Facts) -> Vec<Judged> {
     let Some(policy) = &story.job_set.failure_policy else { return Vec::new() };
     let mut seen: Vec<(Option<usize>, &str)> = Vec::new();
     let mut all = Vec::new();
-    for decision in story.attempts.iter().filter_map(|attempt| attempt.decision.as_ref()) {
+    for attempt in &story.attempts {
+        let Some(decision) = &attempt.decision else { continue };
         let (Some(job), Some((reason, message))) = (decision.job, decision.failure) else { continue };
         let other_job = |own: &Job| decision.job_in_data.is_none_or(|job| !std::ptr::eq(job, own));
         if matches!(facts.subject, Subject::Job(own) if other_job(own)) {
@@ -81,7 +78,7 @@ fn judge_jobs(facts: &Facts) -> Vec<Judged> {
             seen.push((matched, reason));
             all.push(Judged {
                 object: object("job", &story.job_set.namespace, job),
-                cause: format!("{reason}: {message}"),
+                cause: format!("attempt {}: {reason}: {message}", attempt.number),
                 policy: "failurePolicy",
                 matched,
                 rules: verdicts(policy, failed, matched),

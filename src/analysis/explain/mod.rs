@@ -15,6 +15,7 @@ use super::owner::{cron_job_reference, job_reference, job_set_reference, pod_ref
 use super::{Analysis, Failure, object};
 use crate::model::{Job, Time};
 use crate::report::{API_VERSION, Class, Evidence, Explanation, SourceState, WorkloadRef, WorkloadState};
+use crate::source::Resource;
 
 /// All that is told of a subject.
 struct Facts<'a, 's> {
@@ -212,7 +213,9 @@ impl<'a, 's> Facts<'a, 's> {
                 SourceState::Denied => "reading them was refused",
                 SourceState::Truncated => "only a part was read",
                 SourceState::Unreadable => "not all could be read",
-                SourceState::NotAsked if source.cluster.is_none() => "none in the data",
+                SourceState::NotAsked if source.cluster.is_none() && source.resource == Resource::Events.name() => {
+                    "none in the data"
+                }
                 SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked => continue,
             };
             let told = source.file.as_deref().unwrap_or(&source.resource);

@@ -26,7 +26,8 @@ pub(super) fn timeline(facts: &Facts) -> Vec<TimelineEntry> {
         Subject::Pod(pod) => {
             let node = pod.node.as_deref().map(|node| format!(" on node {node}")).unwrap_or_default();
             let created = entry(TimelineKind::Created, pod.created, "created".to_owned());
-            let started = pod.started.map(|at| entry(TimelineKind::Started, Some(at), format!("started{node}")));
+            let started =
+                pod.started.map(|at| entry(TimelineKind::Started, Some(at), format!("accepted by the kubelet{node}")));
             std::iter::once(created).chain(started).collect()
         }
         Subject::Job(job) => of_job(job, true),
@@ -68,11 +69,11 @@ fn of_job(job: &Job, created: bool) -> Vec<TimelineEntry> {
 fn of_job_set(facts: &Facts) -> Vec<TimelineEntry> {
     let Some(story) = facts.story else { return Vec::new() };
     let Some(last) = story.attempts.last() else { return Vec::new() };
-    let jobs = match facts.jobs.len() {
-        1 => "1 Job in the data".to_owned(),
-        jobs => format!("{jobs} Jobs in the data"),
+    let text = match facts.jobs.len() {
+        0 => format!("attempt {}: none of its Jobs is there yet", last.number),
+        1 => format!("attempt {} starts (1 of its Jobs is in the data)", last.number),
+        jobs => format!("attempt {} starts ({jobs} of its Jobs are in the data)", last.number),
     };
-    let text = format!("attempt {} starts ({jobs})", last.number);
     let mut entries = vec![entry(TimelineKind::Created, last.started, text)];
     let end = |kind, text: String| entry(kind, last.ended, text);
     match last.outcome {

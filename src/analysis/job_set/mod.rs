@@ -86,7 +86,7 @@ pub(super) fn rule_words(job_set: &JobSet, decision: &Decision) -> String {
     let action = decision.action.as_ref().map(|action| format!(" ({action})")).unwrap_or_default();
     match (rule_name(job_set, decision), decision.source) {
         (Some(name), _) => format!("rule {name}{action}"),
-        (None, Some(_)) => format!("the default{action}"),
+        (None, Some(_)) => format!("the default action{}", action.replace(['(', ')'], "")),
         (None, None) if job_set.failure_policy.is_none() => "no failurePolicy".to_owned(),
         (None, None) => format!("a rule that is not known{action}"),
     }

@@ -178,7 +178,8 @@ fn restarting(facts: &JobSetFacts, attempts: &[Attempt], current: u32) -> Option
     let of_now: Vec<&&Job> =
         facts.jobs.iter().filter(|job| attempt_label(job).is_none_or(|attempt| attempt == current)).collect();
     let ready = of_now.iter().filter(|job| is_ready(job)).count();
-    let mut text = format!("attempt {current} starts");
+    let begun = if of_now.is_empty() { "has no Job yet" } else { "is starting" };
+    let mut text = format!("attempt {current} {begun}");
     if let Some(why) = why {
         let _ = write!(text, ", by {why}");
     }

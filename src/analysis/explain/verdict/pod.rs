@@ -1,0 +1,81 @@
+//! Of a pod.
+
+use super::super::Facts;
+use crate::analysis::group::cause_words;
+use crate::analysis::{Failure, TornDownBy};
+use crate::model::{Phase, Pod};
+use crate::report::Class;
+
+pub(super) fn verdict(facts: &Facts, pod: &Pod) -> String {
+    let Some(failure) = facts.failures.first() else { return not_failed(facts, pod) };
+    let node = facts.on_node(pod.node.as_deref());
+    let at = facts.ago(failure.finished_at());
+    let job = facts.jobs.first().map_or_else(|| "its Job".to_owned(), |job| format!("job/{}", job.name));
+    let happened = facts.happened(failure);
+    let cause = cause_words(failure);
+    match failure.class {
+        Class::Rule => {
+            let hit = failure.rule.map(|hit| {
+                let label = facts.analysis.label_of(failure, hit.index).map(|called| called.label.into_owned());
+                format!("{} rule {} ({}) of {job} matched it", hit.action, hit.index, label.unwrap_or_default())
+            });
+            format!("failed{at}: {happened}; {}.", hit.unwrap_or_default())
+        }
+        Class::NoRule => {
+            format!("failed{at}: {happened}; no rule of {job} matched it, so that it counts towards backoffLimit.")
+        }
+        Class::NoPolicy => {
+            format!("failed{at}: {happened}; {job} has no podFailurePolicy, so that it counts towards backoffLimit.")
+        }
+        Class::Unmatchable => {
+            let said = super::words::said(failure);
+            format!("was refused{at}{node}: {cause}{said}; no rule can match that, and it counts towards backoffLimit.")
+        }
+        Class::Collateral => collateral(facts, pod, failure),
+        Class::Pending => format!("{}.", facts.waits(failure).trim_start_matches(&format!("pod {} ", pod.name))),
+        Class::Restarting => {
+            format!("is running{node}, and its containers fail in place, where no rule sees them: {cause}.")
+        }
+        Class::Unknown => format!("failed{at}: {happened}; the policy of {job} is not known."),
+        Class::JobLevel | Class::Lost => format!("failed{at}{node}: {cause}."),
+    }
+}
+
+/// A pod that was torn down, or is about to end.
+fn collateral(facts: &Facts, pod: &Pod, failure: &Failure) -> String {
+    let by = failure.torn_down.unwrap_or(TornDownBy::JobFailing);
+    let node = facts.on_node(pod.node.as_deref());
+    if !pod.is_terminating() {
+        return format!("was torn down{}{node}: {by}; it is not to blame.", facts.ago(failure.finished_at()));
+    }
+    let until = pod.deletion_requested.map(|at| at.plus_seconds(pod.grace_seconds()));
+    let until = until.map(|until| format!(", with time until {until}")).unwrap_or_default();
+    format!(
+        "is being deleted{} and has not ended yet{node}{until}: {by}; it is not to blame.",
+        facts.since(pod.deletion_requested)
+    )
+}
+
+fn not_failed(facts: &Facts, pod: &Pod) -> String {
+    let node = facts.on_node(pod.node.as_deref());
+    match pod.phase {
+        Phase::Succeeded => format!("succeeded{node}; rules judge only pods that failed."),
+        Phase::Failed => {
+            // Of no Job: it is told how it ended all the same.
+            let failure = Failure::of_pod(Class::Unknown, 0, None, pod);
+            let owner = pod.owner.as_ref().map_or_else(
+                || "it belongs to no Job".to_owned(),
+                |owner| format!("it belongs to {} {}", owner.kind, owner.name),
+            );
+            let at = facts.ago(pod.finished_at());
+            format!("failed{at}: {}; {owner}, so that no podFailurePolicy judges it.", facts.happened(&failure))
+        }
+        _ if pod.is_terminating() => {
+            format!("is being deleted{} and has not ended yet{node}.", facts.since(pod.deletion_requested))
+        }
+        Phase::Running => format!("is running{node}; rules judge only pods that failed."),
+        Phase::Pending | Phase::Unknown => {
+            format!("has not failed (phase {:?}){node}; rules judge only pods that failed.", pod.phase)
+        }
+    }
+}
