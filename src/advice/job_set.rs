@@ -1,6 +1,6 @@
 use super::{Advice, Kubectl};
 use crate::analysis::{Analysis, Failure, JobSetStory};
-use crate::report::{Class, Evidence, SuggestionKind, WorkloadState};
+use crate::report::{Class, Evidence, SituationKind, SuggestionKind, WorkloadState};
 
 /// What an attempt calls for whose Jobs are gone: to wait where the controller is at it and can get on, else to look at
 /// what remains.
@@ -14,7 +14,8 @@ pub(super) fn advice_for(
     let goes_on = matches!(story.state(), WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing);
     // What cannot start does not come right by waiting.
     let is_stuck = |other: &Failure| other.workload == failure.workload && other.class == Class::Pending;
-    if goes_on && analysis.failures.iter().any(is_stuck) {
+    let is_endless = story.situations.iter().any(|situation| situation.kind == SituationKind::EndlessRestarts);
+    if goes_on && (is_endless || analysis.failures.iter().any(is_stuck)) {
         return None;
     }
     let (kind, title, why) = if goes_on {

@@ -313,8 +313,9 @@ impl<'s, 'o> Analyst<'s, 'o> {
             let shown = &mut self.workloads[workload];
             shown.story = Some(index);
             shown.own_state = Some(state);
-            let lost = story.lost(index, workload);
+            let mut lost = story.lost(index, workload);
             if state == WorkloadState::Complete && !self.options.all {
+                lost.retain(|failure| self.options.wants(failure));
                 let hidden: u64 = lost.iter().map(|failure| u64::from(failure.count)).sum();
                 if hidden > 0 {
                     self.completed.0.insert(workload);
@@ -419,7 +420,14 @@ impl<'s> Analysis<'s> {
         let of_job = || self.decided.get(&std::ptr::from_ref(failure.job?)).copied();
         let (story, attempt) = failure.gone_job().map(|gone| gone.place).or_else(of_job)?;
         let story = self.stories.get(story)?;
-        Some((story, story.attempts.get(attempt)?))
+        let attempt = story.attempts.get(attempt)?;
+        let decision = attempt.decision.as_ref();
+        let is_it = match decision.filter(|decision| decision.is_named) {
+            Some(decision) => decision.pod == failure.pod_name(),
+            // An ignored failure leads to nothing.
+            None => failure.gone_job().is_some() || failure.counted != Some(false) || failure.class == Class::JobLevel,
+        };
+        is_it.then_some((story, attempt))
     }
 }
 

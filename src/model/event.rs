@@ -52,9 +52,6 @@ struct SeriesView {
     last_observed_time: MaybeTime,
 }
 
-/// Reasons of Events about pods that are used: where a pod ran, and who ended it.
-pub const POD_REASONS: [&str; 4] = ["Scheduled", "TaintManagerEviction", "Preempted", "Evicted"];
-
 /// An Event about a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -105,13 +102,13 @@ impl<'a> EventView<'a> {
         self.last().max(self.metadata.creation_timestamp.0)
     }
 
-    /// Whether it is about a kind whose Events are used. Those about pods are many: only those that tell where a pod ran
-    /// and who ended it, and only if `pods` asks for them.
-    pub fn is_used(&self, pods: bool) -> bool {
+    /// Whether it is about a kind whose Events are used. Those about pods are many: only those that tell where one ran whose
+    /// name begins with `pods`.
+    pub fn is_used(&self, pods: Option<&str>) -> bool {
         let object = self.object();
         match &*object.kind {
             "Job" | "JobSet" | "CronJob" => true,
-            "Pod" => pods && POD_REASONS.contains(&&*self.reason),
+            "Pod" => &*self.reason == "Scheduled" && pods.is_some_and(|prefix| object.name.starts_with(prefix)),
             _ => false,
         }
     }

@@ -79,6 +79,8 @@ pub struct ReplicatedJob {
     pub rule_names: Option<Word>,
     /// Pods that one of the Jobs runs at once.
     pub pods: u32,
+    /// Whether the pods' `restartPolicy` is `Never`; the webhook sets `OnFailure` where there is none.
+    pub never_restarts: bool,
     /// GPUs and other accelerators of one pod.
     pub accelerators: f32,
 }

@@ -212,6 +212,7 @@ impl ReplicatedJobView<'_> {
             per_index: job.backoff_limit_per_index.is_some(),
             rule_names: names.into_iter().find_map(|names| interner.intern_some(names)),
             pods: job.completions.map_or(parallelism, |completions| completions.min(parallelism)),
+            never_restarts: &*job.template.spec.restart_policy == "Never",
             accelerators: job.template.spec.accelerators(),
         }
     }

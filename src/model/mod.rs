@@ -26,7 +26,7 @@ mod word;
 
 pub use cron_job::{CronJob, CronJobView};
 pub use duration::human_duration;
-pub use event::{Event, EventView, POD_REASONS};
+pub use event::{Event, EventView};
 pub use intern::Interner;
 pub use job::{Job, JobCondition, JobView};
 pub use job_set::{

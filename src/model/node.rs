@@ -27,6 +27,8 @@ pub struct Node {
     pub name: Word,
     /// Whether the condition `Ready` is `True`; `None` where the node has no such condition.
     pub ready: Option<bool>,
+    /// Whether that condition is `Unknown`: the kubelet has stopped reporting, so that pods on it never end.
+    pub is_silent: bool,
     /// Since when it is, or is not.
     pub ready_since: Option<Time>,
 }
@@ -50,6 +52,7 @@ impl<'a> NodeView<'a> {
             name: interner.intern(&self.metadata.name),
             // `Unknown` is a node whose kubelet has gone silent.
             ready: ready.map(|condition| &*condition.status == "True"),
+            is_silent: ready.is_some_and(|condition| &*condition.status == "Unknown"),
             ready_since: ready.and_then(|condition| condition.last_transition_time.0),
         }
     }

@@ -1,6 +1,7 @@
 //! The failure policy of a `JobSet`, as its controller evaluates it.
 //!
-//! Source: `pkg/controllers/failure_policy.go` of JobSet v0.2 to v0.12 (KEP-262).
+//! Source: `pkg/controllers/failure_policy.go` of JobSet v0.12 (KEP-262). Releases before it lack message patterns (v0.10) and
+//! the actions on single Jobs (v0.12), and judge the rest alike.
 
 use super::go_pattern::{GoPattern, PatternError};
 use crate::model::{FailurePolicy, FailurePolicyRule, JobSetAction, Time, Word};
@@ -97,17 +98,20 @@ fn judge(rule: &FailurePolicyRule, job: FailedJob) -> Verdict {
     if rule.patterns.is_empty() {
         return Verdict::Applies;
     }
-    let compiled: Vec<_> = rule.patterns.iter().map(|pattern| GoPattern::compile(pattern)).collect();
-    if compiled.iter().flatten().any(|pattern| pattern.is_match(job.message)) {
-        return Verdict::Applies;
+    let (mut invalid, mut too_large) = (0, None);
+    // One after the other: what is compiled may be large.
+    for pattern in &rule.patterns {
+        match GoPattern::compile(pattern) {
+            Ok(pattern) if pattern.is_match(job.message) => return Verdict::Applies,
+            Ok(_) => {}
+            Err(PatternError::Refused(_)) => invalid += 1,
+            Err(PatternError::TooLarge(how)) => too_large = Some(how),
+        }
     }
-    if let Some(PatternError::TooLarge(how)) =
-        compiled.iter().filter_map(|pattern| pattern.as_ref().err()).find(|e| matches!(e, PatternError::TooLarge(_)))
-    {
+    if let Some(how) = too_large {
         return Verdict::Unknown(format!("a pattern is too large to judge: {how}"));
     }
     // A pattern that is none is logged by the controller and passed over.
-    let invalid = compiled.iter().filter(|pattern| pattern.is_err()).count();
     let invalid = if invalid > 0 { format!("; invalid patterns, passed over: {invalid}") } else { String::new() };
     Verdict::DoesNot(format!("the Job's message matches none of [{}]{invalid}", list(&rule.patterns)))
 }

@@ -12,16 +12,29 @@ const MOST: usize = 8;
 
 /// The rows: attempt, start, duration, what failed first, the rule, its effect.
 pub(super) fn rows(job_set: &JobSetReport) -> Vec<Vec<String>> {
-    let used = counted_so_far(job_set);
     let folds = job_set.attempts.len() > MOST;
-    let mut runs: Vec<(Vec<&AttemptReport>, Option<u32>)> = Vec::new();
-    for (attempt, used) in job_set.attempts.iter().zip(used) {
+    let mut runs: Vec<Vec<&AttemptReport>> = Vec::new();
+    for attempt in &job_set.attempts {
         match runs.last_mut() {
-            Some((run, _)) if folds && is_alike(run[0], attempt) => run.push(attempt),
-            _ => runs.push((vec![attempt], used)),
+            Some(run) if folds && is_alike(run[0], attempt) => run.push(attempt),
+            _ => runs.push(vec![attempt]),
         }
     }
-    runs.iter().map(|(run, used)| row(job_set, run, *used)).collect()
+    let left_out = runs.len().saturating_sub(MOST);
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        // The first and the last tell most.
+        match (left_out, number) {
+            (0, _) | (_, 0) => rows.push(row(job_set, run)),
+            (left_out, 1) => {
+                let more = format!("{left_out} more entries: -o json has them all");
+                rows.push(vec!["…".to_owned(), String::new(), String::new(), more, String::new(), String::new()]);
+            }
+            (left_out, number) if number > left_out => rows.push(row(job_set, run)),
+            _ => {}
+        }
+    }
+    rows
 }
 
 /// The time of day, with the day where the attempts are not all of one.
@@ -42,7 +55,7 @@ fn is_alike(a: &AttemptReport, b: &AttemptReport) -> bool {
 }
 
 /// One row for attempts that ended alike.
-fn row(job_set: &JobSetReport, run: &[&AttemptReport], used: Option<u32>) -> Vec<String> {
+fn row(job_set: &JobSetReport, run: &[&AttemptReport]) -> Vec<String> {
     let (first, last) = (run[0], run[run.len() - 1]);
     let which = match (first.attempt, last.through.unwrap_or(last.attempt)) {
         (from, to) if from == to && run.len() == 1 => from.to_string(),
@@ -56,7 +69,7 @@ fn row(job_set: &JobSetReport, run: &[&AttemptReport], used: Option<u32>) -> Vec
         (Some(least), Some(most)) => format!("{}-{}", human_duration(*least), human_duration(*most)),
         _ => "-".to_owned(),
     };
-    let effect = effect(job_set, first, used.filter(|_| run.len() == 1));
+    let effect = effect(job_set, first, first.counted_so_far.filter(|_| run.len() == 1));
     vec![
         which,
         first.started_at.map_or_else(|| "?".to_owned(), |at| started(job_set, at)),
@@ -121,32 +134,7 @@ fn effect(job_set: &JobSetReport, attempt: &AttemptReport, used: Option<u32>) ->
 
 /// What the attempts that ended have cost; at least that, where some are not known.
 pub(super) fn cost(job_set: &JobSetReport) -> Option<String> {
-    let goes_on = |attempt: &&AttemptReport| {
-        matches!(
-            attempt.outcome,
-            AttemptOutcome::Running
-                | AttemptOutcome::Restarting
-                | AttemptOutcome::Suspended
-                | AttemptOutcome::JobRestarted
-        )
-    };
-    let ended = || job_set.attempts.iter().filter(|attempt| !goes_on(attempt));
-    let spent: f64 = ended().filter_map(|attempt| attempt.gpu_seconds).sum();
-    let least = if ended().any(|attempt| attempt.gpu_seconds.is_none()) { "at least " } else { "" };
-    (spent > 0.0).then(|| format!("{least}{} held by all pods of the ended attempts, by the spec", gpu_hours(spent)))
-}
-
-/// How many counted restarts were used after each attempt, reckoned back from the counters.
-fn counted_so_far(job_set: &JobSetReport) -> Vec<Option<u32>> {
-    let mut left = Some(job_set.restarts_count_towards_max.saturating_add(job_set.job_restarts_count_towards_max));
-    let mut used: Vec<Option<u32>> = Vec::new();
-    for attempt in job_set.attempts.iter().rev() {
-        let restarts = matches!(attempt.outcome, AttemptOutcome::Restarted | AttemptOutcome::JobRestarted);
-        used.push(left.filter(|_| restarts));
-        if restarts && attempt.counted == Some(true) {
-            left = left.and_then(|left| left.checked_sub(1));
-        }
-    }
-    used.reverse();
-    used
+    let least = if job_set.gpu_seconds_partial { "at least " } else { "" };
+    let spent = gpu_hours(job_set.gpu_seconds);
+    (job_set.gpu_seconds > 0.0).then(|| format!("{least}{spent} held by all pods of the ended attempts, by the spec"))
 }

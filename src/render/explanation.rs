@@ -14,7 +14,7 @@ use crate::report::{Explanation, Judged, PolicyReport, PolicyRule, TimelineEntry
 
 /// Entries of a section that are shown; the rest is counted, and in the JSON.
 const MOST_ENTRIES: usize = 8;
-const MOST_FACTS: usize = 5;
+const MOST_FACTS: usize = 4;
 const MOST_GAPS: usize = 4;
 const MOST_POLICIES: usize = 3;
 const MOST_SUGGESTIONS: usize = 3;
@@ -124,7 +124,7 @@ pub(super) fn runs(explanation: &Explanation) -> Vec<Vec<String>> {
 pub(super) fn policy_rows(policy: &PolicyReport) -> Vec<Vec<String>> {
     let times = |matched: u64| match matched {
         // Where some are not known, it may have matched those.
-        0 if policy.unknown > 0 => "0 known".to_owned(),
+        0 if policy.unknown > 0 || policy.partial => "0 known".to_owned(),
         0 => "never".to_owned(),
         matched => matched.to_string(),
     };
@@ -154,7 +154,8 @@ pub(super) fn policy_title(policy: &PolicyReport) -> String {
         0 => String::new(),
         unknown => format!("; not known under which rule: {unknown}"),
     };
-    format!("{} of {}{of}{unknown}", policy.kind, policy.object)
+    let partial = if policy.partial { "; pods of attempts before the last are not all known" } else { "" };
+    format!("{} of {}{of}{unknown}{partial}", policy.kind, policy.object)
 }
 
 /// What holds where no rule matched.

@@ -8,7 +8,8 @@ use crate::report::Explanation;
 /// For an incident's notes: headings, tables and code.
 pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write) -> io::Result<()> {
     let subject = &explanation.subject;
-    writeln!(out, "# {} {}/{}\n", subject.kind, subject.namespace, subject.name)?;
+    let title = format!("{} {}/{}", subject.kind, subject.namespace, subject.name);
+    writeln!(out, "# {}\n", escaped(&title))?;
     writeln!(out, "**{}**\n", escaped(&explanation.verdict))?;
     if let Some(as_of) = explanation.as_of {
         writeln!(out, "As of {as_of}.\n")?;

@@ -113,6 +113,8 @@ pub struct PolicyReport {
     pub default_matched: u64,
     /// How often it is not known whether and which rule matched.
     pub unknown: u64,
+    /// Whether pods that are gone with earlier attempts may have matched as well.
+    pub partial: bool,
 }
 
 /// One rule of a policy.

@@ -53,6 +53,10 @@ pub struct JobSetReport {
     pub restart_strategy: Option<String>,
     /// What is left of the restarts, in words.
     pub budget: String,
+    /// Accelerator-seconds that the attempts that ended held, by the spec.
+    pub gpu_seconds: f64,
+    /// Whether those of some attempts are not known, so that it was more.
+    pub gpu_seconds_partial: bool,
     /// The attempts, in order of time, the current one last.
     pub attempts: Vec<AttemptReport>,
     /// What holds it up, the most pressing first.
@@ -102,6 +106,8 @@ pub struct AttemptReport {
     pub rule: Option<JobSetRule>,
     /// Whether the restart counts towards `maxRestarts`.
     pub counted: Option<bool>,
+    /// How many counted restarts were used then, this one included.
+    pub counted_so_far: Option<u32>,
     /// The Job that the controller names as the first failed one.
     pub job: Option<String>,
     /// Its uid.

@@ -88,6 +88,16 @@ pub struct View {
     pub pending_after: i64,
 }
 
+impl Subject {
+    /// What the names of all pods that bear on it begin with. Names of pods are made of their Job's, cut to 57 characters;
+    /// of a pod, and of what may be one, the workload's name is not known: the first word is.
+    pub(crate) fn pods_begin_with(&self) -> String {
+        let whole = matches!(self.kind, Some(TargetKind::CronJob | TargetKind::JobSet));
+        let known = if whole { self.name.as_str() } else { self.name.split('-').next().unwrap_or_default() };
+        known.chars().take(40).collect()
+    }
+}
+
 impl GroupBy {
     /// As the command line and the JSON spell it.
     pub const fn name(self) -> &'static str {

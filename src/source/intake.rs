@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -12,7 +12,7 @@ use crate::model::{
     CronJob, CronJobView, Event, EventView, Interner, Job, JobSet, JobSetView, JobView, MetaView, Node, NodeView, Pod,
     PodView, Time,
 };
-use crate::request::{Scope, Selector};
+use crate::request::{Scope, Selector, Subject};
 
 /// What of the objects read is wanted.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +21,8 @@ pub struct Filter {
     pub namespace: Option<String>,
     /// Only objects with these labels.
     pub selector: Selector,
-    /// Also Events about pods, as far as they tell where a pod ran and who ended it.
-    pub pod_events: bool,
+    /// Also Events that tell where pods ran whose names begin with this.
+    pub pods_of: Option<String>,
     /// A pod to keep even if nothing about it speaks of a failure.
     pub pod: Option<String>,
 }
@@ -32,7 +32,7 @@ impl From<&Scope> for Filter {
         Self {
             namespace: scope.namespace.clone(),
             selector: scope.selector.clone(),
-            pod_events: scope.subject.is_some(),
+            pods_of: scope.subject.as_ref().map(Subject::pods_begin_with),
             pod: scope.subject.as_ref().map(|subject| subject.name.clone()),
         }
     }
@@ -221,10 +221,17 @@ impl Intake {
         self.untitled_lists
     }
 
-    /// The nodes of the pods kept so far, by name.
-    pub fn nodes_of_pods(&self) -> BTreeSet<String> {
-        let nodes = self.pods.iter().flatten().filter_map(|pod| pod.node.as_deref());
-        nodes.map(str::to_owned).collect()
+    /// The nodes of the pods kept so far, each once: those first on which a pod hangs that was asked to end.
+    pub fn nodes_of_pods(&self) -> Vec<String> {
+        let mut pods: Vec<&Pod> = self.pods.iter().flatten().collect();
+        pods.sort_by_key(|pod| (!pod.is_terminating(), pod.node.clone()));
+        let mut nodes: Vec<String> = Vec::new();
+        for node in pods.iter().filter_map(|pod| pod.node.as_deref()) {
+            if nodes.last().is_none_or(|last| last != node) && !nodes.iter().any(|other| other == node) {
+                nodes.push(node.to_owned());
+            }
+        }
+        nodes
     }
 
     /// Takes what could not be read since the last call: the first few by position, and how many in all.
@@ -321,7 +328,7 @@ impl Intake {
                 let view: EventView = parse(bytes)?;
                 let newest = view.newest_time();
                 if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
-                    let used = view.is_used(self.filter.pod_events);
+                    let used = view.is_used(self.filter.pods_of.as_deref());
                     let event = used.then(|| view.into_event(&mut self.interner));
                     place(&mut self.events, &mut self.seen, &slot, event);
                 }

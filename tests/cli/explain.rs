@@ -36,7 +36,7 @@ fn explained(subject: &str, more: &[&str]) -> String {
 fn an_explanation_is_one_screen_and_its_first_line_the_answer() {
     for subject in SUBJECTS {
         let text = explained(subject, &[]);
-        assert!(text.lines().count() <= 44, "{subject}: {} lines\n{text}", text.lines().count());
+        assert!(text.lines().count() <= 46, "{subject}: {} lines\n{text}", text.lines().count());
         for line in text.lines().filter(|line| !line.starts_with("   kubectl ")) {
             assert!(line.chars().count() <= 120, "{line:?} is too wide");
         }
@@ -91,7 +91,7 @@ fn markdown_has_headings_tables_and_code() {
         "# JobSet ml-team/llama-70b\n",
         "**JobSet ml-team/llama-70b failed ",
         "## Attempts\n\n| ATTEMPT | STARTED |",
-        "| 1 | 09:12:13Z | 10s | slice-1-1-n5dmp on gpu-node-5: DisruptionTarget | hostMaintenance | restart, not counted |",
+        "| 1 | 09:12:13Z | 10s | DisruptionTarget, pod llama-70b-slice-1-1-n5dmp on gpu-node-5 | hostMaintenance | restart, not counted |",
         "## Timeline\n",
         "   ```sh\n   kubectl logs -n ml-team llama-70b-slice-1-0-d2xfr -c trainer\n   ```",
     ] {

@@ -99,7 +99,7 @@ fn a_jobset_is_read_with_its_jobs_and_pods_by_label() {
     assert_eq!(
         asked(&api),
         [
-            "/api/v1/namespaces/ml/events?fieldSelector=involvedObject.kind=Job,involvedObject.name=llama-w-0&limit=500",
+            "/api/v1/namespaces/ml/events?fieldSelector=involvedObject.kind=Job&limit=500",
             "/api/v1/namespaces/ml/events?fieldSelector=involvedObject.kind=JobSet,involvedObject.name=llama&limit=500",
             "/api/v1/namespaces/ml/pods?labelSelector=jobset.sigs.k8s.io/jobset-name in (llama)&limit=500",
             "/apis/batch/v1/namespaces/ml/jobs?labelSelector=jobset.sigs.k8s.io/jobset-name in (llama)&limit=500",

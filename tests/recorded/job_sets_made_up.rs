@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::support::{Story, View, story_of_objects};
 
 /// A `JobSet` `js` of two replicated Jobs, `a` and `b`, each with two Jobs of one pod.
-struct JobSet(Value);
+pub(crate) struct JobSet(Value);
 
 #[allow(clippy::needless_pass_by_value)] // so that `json!` can be written in place
 impl JobSet {
-    fn new(failure_policy: Value) -> Self {
+    pub(crate) fn new(failure_policy: Value) -> Self {
         let replicated = |name: &str| {
             json!({"name": name, "replicas": 2, "template": {"spec": {
                 "parallelism": 1, "completions": 1, "backoffLimit": 0,
@@ -24,12 +24,12 @@ impl JobSet {
         }))
     }
 
-    fn spec(mut self, field: &str, value: Value) -> Self {
+    pub(crate) fn spec(mut self, field: &str, value: Value) -> Self {
         self.0["spec"][field] = value;
         self
     }
 
-    fn status(mut self, status: Value) -> Self {
+    pub(crate) fn status(mut self, status: Value) -> Self {
         self.0["status"] = status;
         self
     }
@@ -39,18 +39,18 @@ impl JobSet {
         self
     }
 
-    fn with(self, others: impl IntoIterator<Item = Value>) -> Story {
+    pub(crate) fn with(self, others: impl IntoIterator<Item = Value>) -> Story {
         let items: Vec<Value> = std::iter::once(self.0).chain(others).collect();
         story_of_objects(&Value::Array(items), &View::default())
     }
 }
 
-fn condition(type_: &str, status: &str, reason: &str, message: &str, at: &str) -> Value {
+pub(crate) fn condition(type_: &str, status: &str, reason: &str, message: &str, at: &str) -> Value {
     json!({"type": type_, "status": status, "reason": reason, "message": message, "lastTransitionTime": at})
 }
 
 /// A Job of the `JobSet`; conditions as `[type, reason, message, time]`.
-fn job(name: &str, attempt: u32, conditions: &[[&str; 4]]) -> Value {
+pub(crate) fn job(name: &str, attempt: u32, conditions: &[[&str; 4]]) -> Value {
     let (replicated, index) = name.trim_start_matches("js-").rsplit_once('-').unwrap();
     let conditions: Vec<Value> =
         conditions.iter().map(|[type_, reason, message, at]| condition(type_, "True", reason, message, at)).collect();
@@ -69,14 +69,14 @@ fn job(name: &str, attempt: u32, conditions: &[[&str; 4]]) -> Value {
     })
 }
 
-const BACKOFF: &str = "Job has reached the specified backoff limit";
+pub(crate) const BACKOFF: &str = "Job has reached the specified backoff limit";
 
-fn failed<'a>(reason: &'a str, message: &'a str, at: &'a str) -> [&'a str; 4] {
+pub(crate) fn failed<'a>(reason: &'a str, message: &'a str, at: &'a str) -> [&'a str; 4] {
     ["Failed", reason, message, at]
 }
 
 /// An Event as JobSet v0.12 writes it.
-fn event(reason: &str, message: &str, at: &str) -> Value {
+pub(crate) fn event(reason: &str, message: &str, at: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("js.{reason}.{at}"), "namespace": "ns"},
         "involvedObject": {"kind": "JobSet", "name": "js", "namespace": "ns", "uid": "js-uid"},
@@ -85,13 +85,13 @@ fn event(reason: &str, message: &str, at: &str) -> Value {
 }
 
 /// The two Events of a restart.
-fn restart(action: &str, rule: &str, job: &str, at: &str) -> Vec<Value> {
+pub(crate) fn restart(action: &str, rule: &str, job: &str, at: &str) -> Vec<Value> {
     let message = format!("applying {action} failure policy action (first failed job: {job})");
     vec![event(rule, &message, at), event(&format!("{action}FailurePolicyAction"), &message, at)]
 }
 
 /// An Event of the Job controller, whose times are in its name.
-fn job_event(of: &str, attempt: u32, reason: &str, message: &str, at: &str) -> Value {
+pub(crate) fn job_event(of: &str, attempt: u32, reason: &str, message: &str, at: &str) -> Value {
     let whole = format!("{}Z", &at[..19]);
     json!({
         "apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("{of}.{attempt}.{reason}.{at}"), "namespace": "ns"},
@@ -100,27 +100,27 @@ fn job_event(of: &str, attempt: u32, reason: &str, message: &str, at: &str) -> V
     })
 }
 
-fn attempts(story: &Story) -> &Vec<Value> {
+pub(crate) fn attempts(story: &Story) -> &Vec<Value> {
     story.workload()["jobSet"]["attempts"].as_array().unwrap()
 }
 
-fn situations(story: &Story) -> Vec<(&str, &str)> {
+pub(crate) fn situations(story: &Story) -> Vec<(&str, &str)> {
     let list = story.workload()["jobSet"]["situations"].as_array().unwrap();
     list.iter().map(|s| (s["kind"].as_str().unwrap(), s["text"].as_str().unwrap())).collect()
 }
 
 /// The text of a situation.
-fn situation<'a>(story: &'a Story, kind: &str) -> &'a str {
+pub(crate) fn situation<'a>(story: &'a Story, kind: &str) -> &'a str {
     let found = situations(story).into_iter().find(|(other, _)| *other == kind);
     found.unwrap_or_else(|| panic!("no {kind} among {:?}", situations(story))).1
 }
 
-fn restarts_by(action: &str) -> Value {
+pub(crate) fn restarts_by(action: &str) -> Value {
     json!({"maxRestarts": 3, "rules": [{"name": "again", "action": action}]})
 }
 
 /// A failed pod, so that the workload is among those reported.
-fn failed_pod(of: &str, attempt: u32) -> Value {
+pub(crate) fn failed_pod(of: &str, attempt: u32) -> Value {
     let mut pod = crate::made_up::failed_pod(&format!("{of}-pod"), of, 1);
     pod["metadata"]["ownerReferences"][0]["uid"] = format!("{of}-{attempt}").into();
     pod
@@ -398,7 +398,10 @@ fn restarts_that_no_limit_ends_are_called_out() {
     };
     let story = loops("RestartJobSetAndIgnoreMaxRestarts", 5);
     let text = situation(&story, "endlessRestarts");
-    assert!(text.starts_with("the last 5 attempts ended alike within 4m20s: BackoffLimitExceeded;"), "{text}");
+    assert!(
+        text.starts_with("the last 5 attempts ended alike within 4m20s: BackoffLimitExceeded, exit codes unknown;"),
+        "{text}"
+    );
     assert!(text.contains("RestartJobSetAndIgnoreMaxRestarts has no limit"), "{text}");
     let kinds = |story: &Story| situations(story).iter().map(|(kind, _)| (*kind).to_owned()).collect::<Vec<_>>();
     assert!(

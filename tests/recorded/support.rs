@@ -86,7 +86,7 @@ pub(crate) fn explanation(path: &Path, subject: &str) -> Result<Value, FindError
     let found = find(&snapshot, kind, name)?;
     let now = snapshot.newest;
     let targets = found.judged_with(&snapshot).into_iter().collect();
-    let options = Options { now, pending_after: 300, all: true, targets, ..Options::default() };
+    let options = Options { now, pending_after: 30, all: true, targets, ..Options::default() };
     let analysis = analyse(&snapshot, &options);
     let mut explanation = explain(&analysis, found, now);
     explanation.suggestions = advise_on(&analysis, found, now, &Kubectl::default());

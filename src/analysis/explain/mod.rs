@@ -227,7 +227,9 @@ impl<'a, 's> Facts<'a, 's> {
     fn notes(&self) -> Vec<String> {
         let reference = self.reference();
         let own = self.analysis.workloads.iter().filter(|workload| {
-            let same = |other: &WorkloadRef| other.kind == reference.kind && other.name == reference.name;
+            let same = |other: &WorkloadRef| {
+                other.kind == reference.kind && other.namespace == reference.namespace && other.name == reference.name
+            };
             same(&workload.reference)
                 || self.jobs.iter().any(|job| workload.jobs.iter().any(|other| std::ptr::eq(*other, *job)))
         });
@@ -253,6 +255,24 @@ fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
             facts.push(fact(path("message"), condition.message.to_string()));
         }
     }
+    for blocker in story.situations.iter().flat_map(|situation| &situation.blockers).take(2) {
+        let pod = object("pod", &job_set.namespace, &blocker.pod);
+        let of_pod = |path: &str, value: String| Evidence { object: pod.clone(), path: path.to_owned(), value };
+        facts.extend(blocker.since.map(|since| {
+            let until = since.plus_seconds(blocker.grace_seconds);
+            of_pod("metadata.deletionTimestamp", until.to_string())
+        }));
+        facts.push(of_pod("metadata.deletionGracePeriodSeconds", blocker.grace_seconds.to_string()));
+        if let (Some(node), Some(ready)) = (&blocker.node, blocker.node_ready) {
+            let object = format!("node/{node}");
+            let value = if ready { "True" } else { "not True" };
+            facts.push(Evidence {
+                object,
+                path: "status.conditions[type=Ready].status".to_owned(),
+                value: value.to_owned(),
+            });
+        }
+    }
     for attempt in story.attempts.iter().rev().take(3) {
         let Some(decision) = attempt.decision.as_ref().filter(|decision| decision.recorded_in == "Event") else {
             continue;
@@ -260,8 +280,8 @@ fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
         facts.push(fact(format!("Event.reason (attempt {})", attempt.number), decision.recorded_reason.to_owned()));
         if let (Some(job), Some((reason, message)), None) = (decision.job, decision.failure, decision.job_in_data) {
             let object = object("job", &job_set.namespace, job);
-            let uid = decision.uid.map(|uid| format!(" (uid {uid})")).unwrap_or_default();
-            facts.push(Evidence { object, path: format!("Event{uid}"), value: format!("{reason}: {message}") });
+            let uid = decision.uid.map(|uid| format!(" (involvedObject.uid {uid})")).unwrap_or_default();
+            facts.push(Evidence { object, path: format!("Event.message{uid}"), value: format!("{reason}: {message}") });
         }
     }
     facts

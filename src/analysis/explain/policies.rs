@@ -1,6 +1,6 @@
 //! The policies that hold, and how often each rule matched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::judged::is_judged;
@@ -49,6 +49,7 @@ fn failure_policy(story: &JobSetStory) -> Option<PolicyReport> {
         default_action: "RestartJobSet".to_owned(),
         default_matched: count(&|decision| decision.rule.is_none() && decision.source.is_some()),
         unknown: u64::from(untold) + count(&|decision| decision.source.is_none()),
+        partial: false,
     })
 }
 
@@ -79,23 +80,28 @@ fn of_replicated_jobs(facts: &Facts, story: &JobSetStory, namespace: &str) -> Ve
             }
             let names = story.job_set.replicated_jobs.iter().find(|r| r.policy.as_ref() == Some(policy));
             let names = names.and_then(|r| r.rule_names.as_deref()).or(story.job_set.rule_names.as_deref());
-            counts.report(policy, names, name.clone(), replicated_jobs)
+            let gone = story.attempts.len() > 1;
+            PolicyReport { partial: gone, ..counts.report(policy, names, name.clone(), replicated_jobs) }
         })
         .collect()
 }
 
 fn of_jobs(facts: &Facts) -> Vec<PolicyReport> {
     let mut by_policy: Vec<(&Job, &Arc<PodFailurePolicy>, Counts)> = Vec::new();
+    let mut place_of: HashMap<*const Job, usize> = HashMap::new();
     for job in &facts.jobs {
         let Some(policy) = &job.policy else { continue };
         let place = by_policy.iter().position(|(_, other, _)| *other == policy).unwrap_or_else(|| {
             by_policy.push((job, policy, Counts::default()));
             by_policy.len() - 1
         });
-        // A pod is one of its Job's: how often each rule matched is told of them all.
-        let of_job =
-            facts.analysis.failures.iter().filter(|failure| failure.job.is_some_and(|other| std::ptr::eq(other, *job)));
-        of_job.for_each(|failure| by_policy[place].2.add(failure));
+        place_of.insert(*job, place);
+    }
+    // A pod is one of its Job's: how often each rule matched is told of them all.
+    for failure in &facts.analysis.failures {
+        if let Some(place) = failure.job.and_then(|job| place_of.get(&std::ptr::from_ref(job))) {
+            by_policy[*place].2.add(failure);
+        }
     }
     let report = |(job, policy, counts): (&Job, &Arc<PodFailurePolicy>, Counts)| {
         let object = match facts.subject {
@@ -152,6 +158,7 @@ impl Counts {
             default_action: "Count".to_owned(),
             default_matched: self.default,
             unknown: self.unknown,
+            partial: false,
         }
     }
 }

@@ -1,7 +1,10 @@
 //! What happened, in order of time; what is alike is folded.
 
+use std::collections::HashMap;
+
 use super::{Facts, Subject};
 use crate::analysis::group::what_happened;
+use crate::analysis::job_set::{JobSetStory, rule_words};
 use crate::analysis::words::list_names;
 use crate::analysis::{Failure, object};
 use crate::model::{Job, Time, human_duration};
@@ -10,6 +13,8 @@ use crate::report::{AttemptOutcome, Class, TimelineEntry, TimelineKind};
 
 /// Kinds of failures told one by one; the rest is counted.
 const MOST_FAILURES: usize = 6;
+/// Restarts told one by one.
+const MOST_RESTARTS: usize = 2;
 
 /// The entries, by time; what has no time stands last.
 pub(super) fn timeline(facts: &Facts) -> Vec<TimelineEntry> {
@@ -34,8 +39,9 @@ pub(super) fn timeline(facts: &Facts) -> Vec<TimelineEntry> {
         Subject::JobSet(_) => of_job_set(facts),
     };
     if !matches!(facts.subject, Subject::CronJob(_)) {
-        entries.extend(failures(facts));
-        entries.extend(facts.jobs.iter().filter_map(|job| acted_on(facts, job)));
+        let own = facts.own_failures();
+        entries.extend(failures(facts, &own));
+        entries.extend(facts.jobs.iter().filter_map(|job| acted_on(job, &own)));
     }
     entries.sort_by_key(|entry| (entry.at.is_none(), entry.at, entry.kind));
     entries
@@ -65,7 +71,24 @@ fn of_job(job: &Job, created: bool) -> Vec<TimelineEntry> {
     entries
 }
 
-/// The start and the end of the last attempt; the others stand in a table of their own.
+/// The last restarts, a line each; all attempts stand in a table of their own.
+fn restarts(story: &JobSetStory) -> Vec<TimelineEntry> {
+    let restarted = story.attempts.iter().filter(|attempt| {
+        matches!(attempt.outcome, AttemptOutcome::Restarted | AttemptOutcome::JobRestarted) && attempt.ended.is_some()
+    });
+    let all: Vec<_> = restarted.collect();
+    let last = all.iter().skip(all.len().saturating_sub(MOST_RESTARTS));
+    last.map(|attempt| {
+        let decision = attempt.decision.as_ref();
+        let rule = decision.map(|decision| rule_words(story.job_set, decision)).unwrap_or_default();
+        let job = decision.and_then(|decision| decision.job).map(|job| format!(", for job/{job}")).unwrap_or_default();
+        let text = format!("attempt {} is ended by {rule}{job}", attempt.number);
+        entry(TimelineKind::Restart, attempt.ended, text)
+    })
+    .collect()
+}
+
+/// The last restarts, and the start and the end of the last attempt.
 fn of_job_set(facts: &Facts) -> Vec<TimelineEntry> {
     let Some(story) = facts.story else { return Vec::new() };
     let Some(last) = story.attempts.last() else { return Vec::new() };
@@ -74,12 +97,18 @@ fn of_job_set(facts: &Facts) -> Vec<TimelineEntry> {
         1 => format!("attempt {} starts (1 of its Jobs is in the data)", last.number),
         jobs => format!("attempt {} starts ({jobs} of its Jobs are in the data)", last.number),
     };
-    let mut entries = vec![entry(TimelineKind::Created, last.started, text)];
+    let mut entries = restarts(story);
+    entries.push(entry(TimelineKind::Created, last.started, text));
+    entries.extend(story.situations.iter().flat_map(|situation| &situation.blockers).map(|blocker| {
+        let node = blocker.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default();
+        let text = format!("pod {}{node} is asked to end, and has not", blocker.pod);
+        TimelineEntry { node: blocker.node.clone(), ..entry(TimelineKind::Ongoing, blocker.since, text) }
+    }));
     let end = |kind, text: String| entry(kind, last.ended, text);
     match last.outcome {
         AttemptOutcome::Failed => {
             let decision = last.decision.as_ref();
-            let rule = decision.map(|decision| crate::analysis::job_set::rule_words(story.job_set, decision));
+            let rule = decision.map(|decision| rule_words(story.job_set, decision));
             let reason = decision.map(|decision| decision.recorded_reason).unwrap_or_default();
             entries
                 .push(end(TimelineKind::Failed, format!("the JobSet fails: {}, {reason}", rule.unwrap_or_default())));
@@ -96,40 +125,59 @@ fn of_job_set(facts: &Facts) -> Vec<TimelineEntry> {
     entries
 }
 
+/// Failures of which the same is to be said.
+struct Alike<'a, 's> {
+    words: String,
+    first: &'a Failure<'s>,
+    from: Time,
+    to: Time,
+    count: u64,
+}
+
+impl Alike<'_, '_> {
+    /// One more, which came later.
+    fn add(&mut self, at: Time) {
+        self.to = at;
+        self.count += 1;
+    }
+
+    fn entry(&self, facts: &Facts) -> TimelineEntry {
+        if self.count == 1 {
+            return one(TimelineKind::Failure, facts, self.first, self.from);
+        }
+        let seconds = self.to.seconds() - self.from.seconds();
+        let span = if seconds > 0 { format!(" within {}", human_duration(seconds)) } else { String::new() };
+        let text = format!("{} pods fail{span}: {}", self.count, self.words);
+        TimelineEntry { count: self.count, ..entry(TimelineKind::Failure, Some(self.from), text) }
+    }
+}
+
 /// The failures: the first by itself, those alike folded, collateral and what goes on each in one entry.
-fn failures(facts: &Facts) -> Vec<TimelineEntry> {
-    let own = facts.own_failures();
+fn failures(facts: &Facts, own: &[(Time, &Failure)]) -> Vec<TimelineEntry> {
     let mut entries = Vec::new();
-    let mut rest = &own[..];
+    let mut rest = own;
     if let Some(((at, first), others)) = own.split_first() {
         entries.push(one(TimelineKind::FirstFailure, facts, first, *at));
         rest = others;
     }
-    let mut kinds: Vec<(String, Vec<(Time, &Failure)>)> = Vec::new();
+    let mut kinds: Vec<Alike> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut others = 0_u64;
     for (at, failure) in rest {
         let words = words(facts, failure);
-        match kinds.iter_mut().find(|(other, _)| *other == words) {
-            Some((_, alike)) => alike.push((*at, failure)),
-            None => kinds.push((words, vec![(*at, failure)])),
-        }
-    }
-    let left: usize = kinds.iter().skip(MOST_FAILURES).map(|(_, alike)| alike.len()).sum();
-    for (words, alike) in kinds.iter().take(MOST_FAILURES) {
-        match &alike[..] {
-            [(at, failure)] => entries.push(one(TimelineKind::Failure, facts, failure, *at)),
-            [(at, _), .., (last, _)] => {
-                let seconds = last.seconds() - at.seconds();
-                let span = if seconds > 0 { format!(" within {}", human_duration(seconds)) } else { String::new() };
-                let text = format!("{} pods fail{span}: {words}", alike.len());
-                entries
-                    .push(TimelineEntry { count: alike.len() as u64, ..entry(TimelineKind::Failure, Some(*at), text) });
+        match places.get(&words) {
+            Some(place) => kinds[*place].add(*at),
+            None if kinds.len() < MOST_FAILURES => {
+                places.insert(words.clone(), kinds.len());
+                kinds.push(Alike { words, first: failure, from: *at, to: *at, count: 1 });
             }
-            [] => {}
+            None => others += 1,
         }
     }
-    if left > 0 {
-        let text = format!("{left} more failures of {} other kinds", kinds.len() - MOST_FAILURES);
-        entries.push(TimelineEntry { count: left as u64, ..entry(TimelineKind::Failure, None, text) });
+    entries.extend(kinds.iter().map(|kind| kind.entry(facts)));
+    if others > 0 {
+        let text = format!("{others} more failures of other kinds");
+        entries.push(TimelineEntry { count: others, ..entry(TimelineKind::Failure, None, text) });
     }
     entries.extend(folded(facts, TimelineKind::Collateral, &[Class::Collateral]));
     entries.extend(folded(facts, TimelineKind::Lost, &[Class::Lost]));
@@ -181,10 +229,9 @@ fn folded(facts: &Facts, kind: TimelineKind, classes: &[Class]) -> Option<Timeli
 }
 
 /// What the Job controller acted on, and whether that was what failed first.
-fn acted_on(facts: &Facts, job: &Job) -> Option<TimelineEntry> {
+fn acted_on(job: &Job, own: &[(Time, &Failure)]) -> Option<TimelineEntry> {
     let condition = job.failing()?;
     let named = parse_message(&condition.message).map(|decision| decision.pod);
-    let own = facts.own_failures();
     let first = own.iter().find(|(_, failure)| failure.job.is_some_and(|other| std::ptr::eq(other, job)));
     let other = first.and_then(|(_, first)| Some((first.pod_name()?, named?))).filter(|(first, named)| first != named);
     let note = other.map(|(first, _)| format!("; pod {first} had failed before")).unwrap_or_default();

@@ -19,13 +19,14 @@ pub struct Attempt<'s> {
     /// How many ended attempts, or restarts of single Jobs, it stands for: more than one only where nothing is known of
     /// them.
     pub count: u32,
-    /// When its first Job was made or, where that is not known, when the restart before was decided.
+    /// When its first pods could start or, where that is not known, when the restart before was decided.
     pub started: Option<Time>,
     /// When its end was decided.
     pub ended: Option<Time>,
     /// The decision that ended it.
     pub decision: Option<Decision<'s>>,
-    /// Accelerator-seconds that it held by the spec; `None` while it goes on or where its times are not known.
+    /// Accelerator-seconds that it held by the spec; `None` while it goes on, where its times are not known, and where it
+    /// was suspended in between.
     pub gpu_seconds: Option<f64>,
     /// What cannot be known of it, and why.
     pub missing: Vec<String>,
@@ -138,7 +139,7 @@ impl<'s> Teller<'s, '_, '_> {
             through: number,
             outcome,
             count: 1,
-            started: self.began(number).or(since),
+            started: self.started(number).or(since),
             ended: completed.and_then(|condition| condition.at),
             decision: None,
             gpu_seconds: None,
@@ -146,9 +147,19 @@ impl<'s> Teller<'s, '_, '_> {
         }
     }
 
-    /// When the first Job of an attempt was made.
-    fn began(&self, number: u32) -> Option<Time> {
-        self.lives.iter().filter(|life| life.attempt == Some(number)).filter_map(|life| life.began).min()
+    /// When the first pods of an attempt could start.
+    fn started(&self, number: u32) -> Option<Time> {
+        self.lives.iter().filter(|life| life.attempt == Some(number)).filter_map(|life| life.started).min()
+    }
+
+    /// Whether it was suspended between two times: nothing was held then.
+    fn was_suspended(&self, from: Time, to: Time) -> bool {
+        let mut events = self.facts.events.iter();
+        events.any(|event| {
+            matches!(&*event.reason, "SuspendedJobs" | "ResumeJobs" | "Stopped")
+                && event.last.is_some_and(|last| from < last)
+                && event.at.is_some_and(|at| at < to)
+        })
     }
 
     fn ended(
@@ -166,12 +177,15 @@ impl<'s> Teller<'s, '_, '_> {
         let life = self.life_of(number, recorded);
         let deciding = Deciding { facts: self.facts, lives: &self.lives, over: &self.claimed[..before] };
         let decision = deciding.decision(number, recorded, life, &mut missing, notes);
-        let began = match recorded.effect {
-            Effect::RestartsJob => life.and_then(|life| self.lives[life].began),
-            Effect::Restarts | Effect::Fails => self.began(number),
+        let known = match recorded.effect {
+            Effect::RestartsJob => life.and_then(|life| self.lives[life].started),
+            Effect::Restarts | Effect::Fails => self.started(number),
         };
-        let started = began.or(since).filter(|started| recorded.at.is_none_or(|ended| *started <= ended));
-        let seconds = started.zip(recorded.at).map(|(started, ended)| ended.since(started));
+        let known = known.filter(|started| recorded.at.is_none_or(|ended| *started <= ended));
+        let started = known.or(since.filter(|since| recorded.at.is_none_or(|ended| *since <= ended)));
+        // What was held is told only where it is known when the pods came, and that they stayed.
+        let held = known.zip(recorded.at).filter(|(from, to)| !self.was_suspended(*from, *to));
+        let seconds = held.map(|(from, to)| to.since(from));
         // Of a Job that is made anew alone, the others go on.
         let whole = recorded.effect != Effect::RestartsJob;
         Attempt {

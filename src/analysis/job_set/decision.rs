@@ -39,6 +39,8 @@ pub struct Decision<'s> {
     pub pod_policy: Option<&'s Arc<PodFailurePolicy>>,
     /// The pod whose failure failed it.
     pub pod: Option<&'s str>,
+    /// The Job's message names the pod.
+    pub is_named: bool,
     /// The pod is told by elimination: of the pods that the Job made, the only one it did not delete.
     pub by_elimination: bool,
     /// The container that failed, and its exit code.
@@ -101,6 +103,7 @@ impl<'s> Deciding<'s, '_, '_> {
             pod_rule: None,
             pod_policy: None,
             pod: None,
+            is_named: false,
             by_elimination: false,
             container: None,
             condition: None,
@@ -129,12 +132,13 @@ impl<'s> Deciding<'s, '_, '_> {
         decision.pod_rule = policy.and_then(|policy| recorded_rule(policy, reason, message)).map(|rule| rule.index);
         if let Some(named) = parse_message(message) {
             decision.pod = Some(named.pod);
+            decision.is_named = true;
             decision.container = named.container;
             decision.condition = named.condition;
             // Where no policy is in the data, the message alone names the rule.
             decision.pod_rule = decision.pod_rule.or(Some(named.index));
         }
-        if let Some(failure) = self.failure_in_data(life, decision.pod) {
+        if let Some(failure) = self.failure_in_data(life, reason, decision.pod) {
             decision.pod = decision.pod.or(failure.pod.map(|pod| &*pod.name));
             let end = failure.end.filter(|_| !failure.is_disrupted());
             decision.container = decision.container.or(end.map(|end| (&*end.container, end.exit_code)));
@@ -144,34 +148,32 @@ impl<'s> Deciding<'s, '_, '_> {
                 decision.condition = Some("DisruptionTarget");
             }
         } else if decision.pod.is_none() {
-            Self::eliminate(life, decision, missing);
+            self.eliminate(life, reason, decision, missing);
         }
         decision.node = decision.pod.and_then(|pod| self.node_of(life, pod));
     }
 
-    /// The first failure of the Job's pods in the data, or that of the pod named.
-    fn failure_in_data(&self, life: &Life<'s>, pod: Option<&str>) -> Option<&Failure<'s>> {
+    /// The failure of the pod named or, where none is, the first one of the Job's pods that counted. A deadline is no
+    /// pod's doing.
+    fn failure_in_data(&self, life: &Life<'s>, reason: &str, pod: Option<&str>) -> Option<&Failure<'s>> {
         let of_job = self.facts.failures_of.get(&std::ptr::from_ref(life.job?))?;
         let failures = of_job.iter().map(|index| &self.facts.failures[*index]);
-        match pod {
-            Some(pod) => {
-                failures.filter(|failure| failure.pod_name() == Some(pod)).min_by_key(|failure| failure.first_end())
-            }
-            None => failures.filter_map(|f| Some((f.first_end()?, f))).min_by_key(|(at, _)| *at).map(|(_, f)| f),
-        }
+        let Some(pod) = pod else {
+            let counted = failures.filter(|failure| failure.counted != Some(false) && reason != "DeadlineExceeded");
+            return counted.filter_map(|f| Some((f.first_end()?, f))).min_by_key(|(at, _)| *at).map(|(_, f)| f);
+        };
+        failures.filter(|failure| failure.pod_name() == Some(pod)).min_by_key(|failure| failure.first_end())
     }
 
-    fn eliminate(life: &Life<'s>, decision: &mut Decision<'s>, missing: &mut Vec<String>) {
-        match life.pods_left().as_deref() {
-            Some([pod]) => {
-                decision.pod = Some(pod);
-                decision.by_elimination = true;
-                missing.push("the exit code: the pod is gone, and the Job's reason does not name it".to_owned());
-            }
-            Some(pods) => {
-                missing.push(format!("which of {} pods failed and how: they are gone", pods.len()));
-            }
-            None => missing.push("which pod failed and how: it is gone".to_owned()),
+    fn eliminate(&self, life: &Life<'s>, reason: &str, decision: &mut Decision<'s>, missing: &mut Vec<String>) {
+        let replicated = self.facts.job_set.replicated_job_of(life.name);
+        let left = replicated.filter(|_| reason == "BackoffLimitExceeded").and_then(|r| life.pod_left(r));
+        if let Some(pod) = left {
+            decision.pod = Some(pod);
+            decision.by_elimination = true;
+            missing.push("the exit code: the pod is gone, and the Job's reason does not name it".to_owned());
+        } else if reason != "DeadlineExceeded" {
+            missing.push("which pod failed and how: it is gone, and the Job's reason does not name it".to_owned());
         }
     }
 
@@ -234,8 +236,11 @@ fn judge_rule<'s>(
         }
         None => {
             // The action is recorded even where the rule is not: an evaluation that does not agree with it is wrong.
-            let agrees =
-                |rule: &Option<usize>| recorded.action.as_ref().is_none_or(|action| *action == action_of(*rule));
+            let agrees = |rule: &Option<usize>| match &recorded.action {
+                Some(action) => *action == action_of(*rule),
+                // Only these are bounded by `maxRestarts`.
+                None => matches!(action_of(*rule), JobSetAction::RestartJobSet | JobSetAction::RestartJob),
+            };
             if let Some(rule) = evaluated.filter(agrees) {
                 decision.source = Some(RuleSource::Evaluated);
                 decision.rule = rule;

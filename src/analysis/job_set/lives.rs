@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{JobSetFacts, attempt_label};
 use crate::analysis::facts::pod_in;
-use crate::model::{Event, Job, Time, Uid};
+use crate::model::{Event, Job, ReplicatedJob, Time, Uid};
 
 /// One Job from its creation to its deletion. The next attempt's has the same name and another uid.
 #[derive(Debug, Default)]
@@ -13,8 +13,10 @@ pub(super) struct Life<'s> {
     pub(super) uid: Option<&'s Uid>,
     /// The Job, where it is in the data.
     pub(super) job: Option<&'s Job>,
-    /// When it began, where that is told: by the Job, or by its first pod's creation.
+    /// When it was made, where that is told: by the Job, or by its first pod's creation.
     pub(super) began: Option<Time>,
+    /// When its pods could start: a Job may wait in a queue for long.
+    pub(super) started: Option<Time>,
     /// Its own failure.
     pub(super) failed: Option<JobFailure<'s>>,
     /// The attempt it belongs to; `None` where that is not certain.
@@ -36,16 +38,23 @@ pub(super) struct JobFailure<'s> {
 }
 
 impl<'s> Life<'s> {
-    /// The pods that may have failed it: those it made and did not delete. A Job that fails deletes what still runs.
-    pub(super) fn pods_left(&self) -> Option<Vec<&'s str>> {
-        let left: Vec<&str> = self.created.iter().filter(|pod| !self.deleted.contains(pod)).copied().collect();
-        (!self.is_combined && !left.is_empty()).then_some(left)
+    /// The pod that failed it, by elimination: of the pods it made, the only one that it did not delete, as a Job that
+    /// fails deletes what still runs. `None` where that does not follow: Events are not whole, pods were replaced, or
+    /// restart in place and are deleted at the limit.
+    pub(super) fn pod_left(&self, replicated: &ReplicatedJob) -> Option<&'s str> {
+        let whole = !self.is_combined && self.created.len() as u64 == u64::from(replicated.pods);
+        let mut left = self.created.iter().filter(|pod| !self.deleted.contains(pod));
+        let one = left.next().filter(|_| whole && replicated.never_restarts)?;
+        left.next().is_none().then_some(one)
     }
 
     fn add(&mut self, event: &'s Event) {
         match &*event.reason {
             "SuccessfulCreate" => {
                 self.began = [self.began, event.at].into_iter().flatten().min();
+                if self.job.is_none() {
+                    self.started = self.began;
+                }
                 self.created.extend(pod_in(&event.message, "Created pod: "));
                 self.is_combined |= event.count > 1 || event.message.starts_with("(combined");
             }
@@ -85,6 +94,7 @@ pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &[Option<Time>], 
             uid: job.uid.as_ref(),
             job: Some(job),
             began: job.created,
+            started: job.started,
             failed,
             attempt: attempt_label(job),
             ..Life::default()

@@ -66,19 +66,56 @@ impl<'s> JobSetFacts<'s, '_> {
     pub(super) fn story(self) -> JobSetStory<'s> {
         let mut notes = Vec::new();
         let attempts = attempts::attempts(&self, &mut notes);
+        notes.extend(self.other_first(&attempts));
         let situations = situations::situations(&self, &attempts);
         JobSetStory { job_set: self.job_set, jobs: self.jobs, attempts, situations, notes }
     }
 
+    /// Said where the Job that the controller calls the first failed one is not: of the last attempt of which that is known.
+    fn other_first(&self, attempts: &[Attempt]) -> Option<String> {
+        let name = &self.job_set.name;
+        attempts.iter().rev().find_map(|attempt| {
+            let decision = attempt.decision.as_ref()?;
+            let (earlier, named) = (decision.earlier?, decision.job?);
+            let number = attempt.number;
+            Some(format!(
+                "jobset/{name}: in attempt {number} the controller names job {named} as the first failed one, {earlier} had failed before"
+            ))
+        })
+    }
+
+    /// A node by its name.
+    fn node(&self, name: &str) -> Option<&'s Node> {
+        self.nodes.binary_search_by(|node| (*node.name).cmp(name)).ok().map(|index| &self.nodes[index])
+    }
+
     /// Why what Events would tell is not known.
     fn why_events_are_missing(&self) -> &'static str {
-        if self.evidence.events { "Events expired" } else { "Events are not in the data, or not whole" }
+        if self.evidence.events {
+            "Events expired, or were never written"
+        } else {
+            "Events are not in the data, or not whole"
+        }
     }
 }
 
 /// The restart attempt that a Job was made in, by its label.
 pub(super) fn attempt_label(job: &Job) -> Option<u32> {
     job.labels.get("jobset.sigs.k8s.io/restart-attempt")?.parse().ok()
+}
+
+/// Whether a Job is of an attempt before the current one or, made anew alone, of its own attempt before: it is being deleted
+/// (`getChildJobs`).
+pub(super) fn is_previous(job_set: &JobSet, job: &Job, current: u32) -> bool {
+    let number = |label: &str| job.labels.get(label)?.parse::<u32>().ok();
+    let own_restarts = || {
+        let replicated = job.labels.get("jobset.sigs.k8s.io/replicatedjob-name")?;
+        let index = number("jobset.sigs.k8s.io/job-index")? as usize;
+        let status = job_set.replicated_jobs_status.iter().find(|status| status.name == *replicated)?;
+        status.job_restarts.get(index).copied()
+    };
+    let own = number("jobset.sigs.k8s.io/job-restart-attempt").zip(own_restarts());
+    attempt_label(job).is_some_and(|attempt| attempt < current) || own.is_some_and(|(own, restarts)| own < restarts)
 }
 
 /// A decision's rule and action in words: `rule userError (FailJobSet)`, `the default (RestartJobSet)`.

@@ -69,7 +69,8 @@ fn of_event(event: &Event) -> Vec<(Option<Time>, RecordedDecision<'_>)> {
         at,
         effect,
         action: action.clone(),
-        job: named_job(&event.message),
+        // An Event that stands for similar ones has the last one's text.
+        job: named_job(&event.message).filter(|_| !event.message.starts_with("(combined")),
         rule: None,
         reason: &event.reason,
         source: Source::Event,

@@ -2,6 +2,7 @@
 
 use super::{Attempt, Decision, JobSetStory, rule_label, rule_name};
 use crate::analysis::telling_line;
+use crate::analysis::words::total;
 use crate::policy::label;
 use crate::report::{AttemptOutcome, AttemptReport, FailureRule, JobSetReport, JobSetRule};
 
@@ -43,7 +44,14 @@ impl JobSetStory<'_> {
             max_restarts: job_set.max_restarts(),
             restart_strategy: job_set.failure_policy.as_ref().map(|policy| policy.restart_strategy.to_string()),
             budget: self.budget(),
-            attempts: self.attempts.iter().map(|attempt| self.attempt_report(attempt)).collect(),
+            gpu_seconds: self.spent().0,
+            gpu_seconds_partial: self.spent().1,
+            attempts: self
+                .attempts
+                .iter()
+                .zip(self.counted_so_far())
+                .map(|(attempt, counted)| AttemptReport { counted_so_far: counted, ..self.attempt_report(attempt) })
+                .collect(),
             situations: self.situations.clone(),
         }
     }
@@ -62,6 +70,38 @@ impl JobSetStory<'_> {
         }
     }
 
+    /// What the attempts that ended held, and whether that is not all, as it is not known of some.
+    fn spent(&self) -> (f64, bool) {
+        let goes_on = |outcome| {
+            matches!(
+                outcome,
+                AttemptOutcome::Running
+                    | AttemptOutcome::Restarting
+                    | AttemptOutcome::Suspended
+                    | AttemptOutcome::JobRestarted
+            )
+        };
+        let ended = || self.attempts.iter().filter(|attempt| !goes_on(attempt.outcome));
+        (total(ended().filter_map(|attempt| attempt.gpu_seconds)), ended().any(|attempt| attempt.gpu_seconds.is_none()))
+    }
+
+    /// How many counted restarts were used after each attempt, reckoned back from the counters; `None` where Events are
+    /// newer than these.
+    fn counted_so_far(&self) -> Vec<Option<u32>> {
+        let told = self.attempts.iter().filter(|attempt| attempt.counted() == Some(true)).count();
+        let counted = self.job_set.counted_restarts();
+        let mut left = Some(counted).filter(|counted| *counted as usize >= told);
+        let mut used: Vec<Option<u32>> = Vec::new();
+        for attempt in self.attempts.iter().rev() {
+            used.push(left.filter(|_| attempt.counted().is_some()));
+            if attempt.counted() == Some(true) {
+                left = left.and_then(|left| left.checked_sub(1));
+            }
+        }
+        used.reverse();
+        used
+    }
+
     fn attempt_report(&self, attempt: &Attempt) -> AttemptReport {
         let decision = attempt.decision.as_ref();
         let text = |text: Option<&str>| text.map(str::to_owned);
@@ -74,6 +114,7 @@ impl JobSetStory<'_> {
             ended_at: attempt.ended,
             rule: decision.map(|_| job_set_rule(self, attempt)),
             counted: attempt.counted(),
+            counted_so_far: None,
             job: text(decision.and_then(|decision| decision.job)),
             job_uid: decision.and_then(|decision| decision.uid).map(ToString::to_string),
             reason: text(decision.and_then(|decision| decision.failure).map(|(reason, _)| reason)),

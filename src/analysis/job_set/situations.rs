@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::attempts::Attempt;
-use super::{JobSetFacts, attempt_label};
+use super::{JobSetFacts, is_previous};
 use crate::analysis::words::{list_names, telling_line};
-use crate::model::{Job, JobSet, Pod, ReplicatedJob, Time, human_duration};
+use crate::model::{Event, Job, JobSet, Pod, ReplicatedJob, Time, human_duration};
 use crate::policy::{FailedJob, job_set_choose};
 use crate::report::{AttemptOutcome as Outcome, Blocker, Situation, SituationKind};
 
@@ -45,28 +45,20 @@ fn situation(kind: SituationKind, text: String, since: Option<Time>) -> Situatio
     Situation { kind, text, since, blockers: Vec::new() }
 }
 
-/// Attempts that end alike under an action that no `maxRestarts` bounds.
+/// Attempts that end alike under an action that no `maxRestarts` bounds. What is not known is not alike.
 fn endless(facts: &JobSetFacts, attempts: &[Attempt]) -> Option<Situation> {
-    let decided = attempts.iter().rev().filter(|attempt| attempt.decision.is_some());
-    let mut alike = decided.take_while(|attempt| {
-        attempt.counted() == Some(false) && attempt.decision.as_ref().is_some_and(|d| !d.is_disruption())
-    });
-    let last = alike.next()?;
     let signature = |attempt: &Attempt| {
-        let decision = attempt.decision.as_ref()?;
-        let replicated = decision.job.and_then(|job| facts.job_set.replicated_job_of(job));
-        let failure = decision.failure.map(|(reason, _)| reason.to_owned());
-        Some((
-            decision.rule,
-            failure,
-            decision.pod_rule,
-            decision.container.map(|(_, code)| code),
-            replicated.map(|r| r.name.clone()),
-        ))
+        let decision = attempt.decision.as_ref().filter(|decision| !decision.is_disruption())?;
+        let replicated = facts.job_set.replicated_job_of(decision.job?)?;
+        let (reason, _) = decision.failure?;
+        let container = decision.container.map(|(container, code)| (container.to_owned(), code));
+        Some((decision.rule, reason.to_owned(), decision.pod_rule, container, replicated.name.clone()))
     };
-    let same = signature(last);
-    let times: Vec<&Attempt> =
-        std::iter::once(last).chain(alike.take_while(|attempt| signature(attempt) == same)).collect();
+    let mut decided = attempts.iter().rev().filter(|attempt| attempt.decision.is_some());
+    let last = decided.next().filter(|attempt| attempt.counted() == Some(false))?;
+    let same = signature(last)?;
+    let is_alike = |attempt: &&Attempt| attempt.counted() == Some(false) && signature(attempt).as_ref() == Some(&same);
+    let times: Vec<&Attempt> = std::iter::once(last).chain(decided.take_while(is_alike)).collect();
     if times.len() < LOOP {
         return None;
     }
@@ -74,8 +66,8 @@ fn endless(facts: &JobSetFacts, attempts: &[Attempt]) -> Option<Situation> {
     let action = decision.action.as_ref()?;
     let cause = match (decision.container, decision.failure) {
         (Some((container, code)), _) => format!("{container} exits {code}"),
-        (None, Some((reason, _))) => reason.to_owned(),
-        (None, None) => "a failure whose reason is not known".to_owned(),
+        (None, Some((reason, _))) => format!("{reason}, exit codes unknown"),
+        (None, None) => return None,
     };
     let first = times.last().and_then(|attempt| attempt.started);
     let within = first.zip(last.ended).map(|(first, last)| format!(" within {}", seconds(last.since(first))));
@@ -89,8 +81,8 @@ fn endless(facts: &JobSetFacts, attempts: &[Attempt]) -> Option<Situation> {
 
 /// Jobs of the attempt before are deleted in the foreground: they stay until their pods have ended.
 fn teardown(facts: &JobSetFacts, current: u32) -> Option<Situation> {
-    let previous = facts.jobs.iter().filter(|job| attempt_label(job).is_some_and(|attempt| attempt < current));
-    let previous: Vec<&Job> = previous.copied().collect();
+    let previous: Vec<&Job> =
+        facts.jobs.iter().copied().filter(|job| is_previous(facts.job_set, job, current)).collect();
     let pods: Vec<&Pod> = previous.iter().flat_map(|job| terminating(facts, job)).collect();
     let since = previous.iter().filter_map(|job| job.deletion_requested).min();
     if pods.is_empty() {
@@ -104,16 +96,14 @@ fn teardown(facts: &JobSetFacts, current: u32) -> Option<Situation> {
         format!("not made anew before that: {}", list_names(&names, NAMED))
     };
     let blockers = blockers(facts, &pods);
-    let text = format!("the restart waits for {}; {holds}", ending(&blockers, facts.now));
+    let text = format!("the restart waits for {}; {holds}", ending(facts, &blockers));
     Some(Situation { blockers, ..situation(SituationKind::TeardownBlocked, text, since) })
 }
 
 /// `FailureTarget` without `Failed`: the failure policy looks only at Jobs that have failed.
 fn waiting_for_failed(facts: &JobSetFacts, current: u32) -> Option<Situation> {
-    let in_attempt = |job: &&&Job| attempt_label(job).is_none_or(|attempt| attempt == current);
-    let failing: Vec<&Job> =
-        facts.jobs.iter().filter(in_attempt).copied().filter(|job| job.failing().is_some()).collect();
-    let waiting: Vec<&Job> = failing.iter().copied().filter(|job| !job.is_finished()).collect();
+    let of_now = facts.jobs.iter().copied().filter(|job| !is_previous(facts.job_set, job, current));
+    let waiting: Vec<&Job> = of_now.filter(|job| job.failing().is_some() && !job.is_finished()).collect();
     let first = waiting.iter().min_by_key(|job| job.failing().and_then(|condition| condition.at))?;
     let condition = first.failing()?;
     let pods: Vec<&Pod> = waiting.iter().flat_map(|job| terminating(facts, job)).collect();
@@ -122,47 +112,57 @@ fn waiting_for_failed(facts: &JobSetFacts, current: u32) -> Option<Situation> {
         "job/{} is bound to fail ({}), and waits for {}",
         first.name,
         condition.reason,
-        ending(&blockers, facts.now)
+        ending(facts, &blockers)
     );
-    if let Some(policy) = &facts.job_set.failure_policy {
-        let failed: Vec<FailedJob> = failing
-            .iter()
-            .filter_map(|job| {
-                let condition = job.failing()?;
-                let replicated_job = job.labels.get("jobset.sigs.k8s.io/replicatedjob-name").map(|name| &**name);
-                Some(FailedJob {
-                    replicated_job,
-                    reason: &condition.reason,
-                    message: &condition.message,
-                    at: condition.at,
-                })
-            })
-            .collect();
-        if let Some(choice) = job_set_choose(policy, &failed) {
-            let rule = choice.rule.map_or("the default", |rule| &*policy.rules[rule].name);
-            let _ = write!(text, "; then {rule} ({}) applies", choice.action);
-        }
-    } else {
-        text.push_str("; then the JobSet fails, as it has no failurePolicy");
+    // Of several, the one whose pods end first decides, and that is not known.
+    if let [job] = waiting[..]
+        && let Some(then) = what_follows(facts, job)
+    {
+        let _ = write!(text, "; then {then}");
     }
     Some(Situation { blockers, ..situation(SituationKind::WaitingForFailed, text, condition.at) })
 }
 
+/// What the controller does once a Job has failed.
+fn what_follows(facts: &JobSetFacts, job: &Job) -> Option<String> {
+    let Some(policy) = &facts.job_set.failure_policy else {
+        return Some("the JobSet fails, as it has no failure policy".to_owned());
+    };
+    let condition = job.failing()?;
+    let replicated_job = job.labels.get("jobset.sigs.k8s.io/replicatedjob-name").map(|name| &**name);
+    let failed = FailedJob { replicated_job, reason: &condition.reason, message: &condition.message, at: condition.at };
+    let choice = job_set_choose(policy, &[failed])?;
+    let rule = choice.rule.map_or("the default", |rule| &*policy.rules[rule].name);
+    let is_used_up = choice.action.counts() == Some(true) && facts.job_set.counted_restarts() >= policy.max_restarts;
+    Some(if is_used_up {
+        format!("the JobSet fails, as maxRestarts {} is reached ({rule}, {})", policy.max_restarts, choice.action)
+    } else {
+        format!("{rule} ({}) applies", choice.action)
+    })
+}
+
+/// What `JobSet` could not make, and has not made since.
 fn creation_refused(facts: &JobSetFacts, current: u32) -> Option<Situation> {
-    // Of a Job that is still being deleted; it heals by itself.
-    let refused = facts.events.iter().filter(|event| {
-        matches!(&*event.reason, "JobCreationFailed" | "HeadlessServiceCreationFailed" | "PVCCreationFailed")
-            && !event.message.contains("already exists")
-    });
-    let last = refused.max_by_key(|event| event.last)?;
+    let what = |reason: &str| match reason {
+        "JobCreationFailed" => Some("a Job"),
+        "HeadlessServiceCreationFailed" => Some("its Service"),
+        "PVCCreationFailed" => Some("a PersistentVolumeClaim"),
+        _ => None,
+    };
+    // That a Job is there already: one that is still being deleted; it heals by itself.
+    let refused = facts.events.iter().filter(|event| !event.message.contains("already exists"));
+    let refused = refused.filter_map(|event| Some((event, what(&event.reason)?)));
+    let (last, what) = refused.max_by_key(|(event, _)| event.last)?;
     let wanted: u32 = facts.job_set.replicated_jobs.iter().map(|job| job.replicas).sum();
-    let there = facts.jobs.iter().filter(|job| attempt_label(job).is_none_or(|attempt| attempt == current)).count();
-    let short = u64::from(wanted) > there as u64;
-    let text = format!(
-        "{there} of {wanted} Jobs are there; making one was refused: {}",
-        telling_line(&last.message).unwrap_or_default()
-    );
-    short.then(|| situation(SituationKind::CreationRefused, text, last.at))
+    let of_now = || facts.jobs.iter().filter(|job| !is_previous(facts.job_set, job, current));
+    let there = of_now().count();
+    let newest = of_now().filter_map(|job| job.created).max();
+    let restarted = facts.events.iter().filter(|event| event.reason.ends_with("FailurePolicyAction"));
+    let since_then = newest.max(restarted.filter_map(|event| event.last).max());
+    let is_open = u64::from(wanted) > there as u64 && last.last >= since_then;
+    let said = telling_line(&last.message).unwrap_or_default();
+    let text = format!("{there} of {wanted} Jobs are there; making {what} was refused: {said}");
+    is_open.then(|| situation(SituationKind::CreationRefused, text, last.at))
 }
 
 fn restarting(facts: &JobSetFacts, attempts: &[Attempt], current: u32) -> Option<Situation> {
@@ -175,8 +175,7 @@ fn restarting(facts: &JobSetFacts, attempts: &[Attempt], current: u32) -> Option
         decision.job.map_or(rule.clone(), |job| format!("{rule} after job/{job}"))
     });
     let wanted: u32 = facts.job_set.replicated_jobs.iter().map(|job| job.replicas).sum();
-    let of_now: Vec<&&Job> =
-        facts.jobs.iter().filter(|job| attempt_label(job).is_none_or(|attempt| attempt == current)).collect();
+    let of_now: Vec<&&Job> = facts.jobs.iter().filter(|job| !is_previous(facts.job_set, job, current)).collect();
     let ready = of_now.iter().filter(|job| is_ready(job)).count();
     let begun = if of_now.is_empty() { "has no Job yet" } else { "is starting" };
     let mut text = format!("attempt {current} {begun}");
@@ -221,7 +220,12 @@ fn startup_order(facts: &JobSetFacts) -> Option<Situation> {
         let text = format!("startupPolicy InOrder: replicated Job {} is not ready, those behind it wait", waits.name);
         return Some(situation(SituationKind::StartupOrder, text, condition.at));
     }
-    let (waits, on, status) = job_set.replicated_jobs.iter().find_map(|job| {
+    let has_jobs = |job: &ReplicatedJob| {
+        let of = |other: &&Job| job_set.replicated_job_of(&other.name).is_some_and(|of| of.name == job.name);
+        facts.jobs.iter().copied().any(|other| of(&other))
+    };
+    let waiting = job_set.replicated_jobs.iter().filter(|job| !has_jobs(job));
+    let (waits, on, status) = waiting.into_iter().find_map(|job| {
         let unmet = job.depends_on.iter().find(|(on, status)| !has_reached(job_set, on, status))?;
         Some((job, &unmet.0, &unmet.1))
     })?;
@@ -250,12 +254,19 @@ fn suspended(facts: &JobSetFacts) -> Option<Situation> {
     }
     let since = job_set.condition("Suspended").and_then(|condition| condition.at);
     let queue = job_set.labels.get("kueue.x-k8s.io/queue-name");
-    // Kueue writes `Stopped` on what it evicts, with its reason.
-    let stopped = facts.events.iter().filter(|event| &*event.reason == "Stopped").max_by_key(|event| event.last);
+    // Kueue writes `Stopped` on what it evicts, with its reason, and suspends it then.
+    let of_now = |event: &&&Event| *event.reason == *"Stopped" && event.last >= since.map(|at| at.plus_seconds(-5));
+    let stopped = facts.events.iter().filter(of_now).max_by_key(|event| event.last);
     let text = match (queue, stopped) {
         (_, Some(event)) => {
             let told = telling_line(&event.message).unwrap_or_default();
-            format!("Kueue has suspended it: {told}; this is no failure, Kueue resumes it")
+            let deactivated = event.message.to_ascii_lowercase().contains("deactivated");
+            let then = if deactivated {
+                "it stays so until somebody activates its Workload"
+            } else {
+                "this is no failure, Kueue resumes it when there is room"
+            };
+            format!("Kueue has suspended it: {}; {then}", told.trim_end_matches('.'))
         }
         (Some(queue), None) => format!("it is suspended and in queue {queue}: Kueue resumes it when there is room"),
         (None, None) => "it is suspended (spec.suspend)".to_owned(),
@@ -316,15 +327,12 @@ fn terminating<'f, 's>(facts: &'f JobSetFacts<'s, '_>, job: &Job) -> impl Iterat
 }
 
 fn blockers(facts: &JobSetFacts, pods: &[&Pod]) -> Vec<Blocker> {
-    let ready = |name: &str| {
-        facts.nodes.binary_search_by(|node| (*node.name).cmp(name)).ok().and_then(|index| facts.nodes[index].ready)
-    };
     let mut blockers: Vec<Blocker> = pods
         .iter()
         .map(|pod| Blocker {
             pod: pod.name.to_string(),
             node: pod.node.as_deref().map(str::to_owned),
-            node_ready: pod.node.as_deref().and_then(ready),
+            node_ready: pod.node.as_deref().and_then(|name| facts.node(name)?.ready),
             since: pod.deletion_requested,
             grace_seconds: pod.grace_seconds(),
         })
@@ -334,21 +342,27 @@ fn blockers(facts: &JobSetFacts, pods: &[&Pod]) -> Vec<Blocker> {
 }
 
 /// The pods in words: the first with all that is known of it, the others counted.
-fn ending(blockers: &[Blocker], now: Option<Time>) -> String {
+fn ending(facts: &JobSetFacts, blockers: &[Blocker]) -> String {
     let Some(first) = blockers.first() else { return "its pods to end".to_owned() };
     let mut text = format!("pod {} to end", first.pod);
-    if let Some(node) = &first.node {
-        let state = match first.node_ready {
-            Some(true) => "ready",
-            Some(false) => "NOT READY, so that it never ends by itself",
-            None => "ready or not: unknown",
+    if let Some(name) = &first.node {
+        let node = facts.node(name);
+        let state = match node.map(|node| (node.ready, node.is_silent)) {
+            Some((Some(true), _)) => "ready",
+            Some((_, true)) => "NOT READY, its kubelet is silent, so that the pod never ends by itself",
+            Some((Some(false), _)) => "NOT READY",
+            Some((None, _)) | None => "ready or not: unknown",
         };
-        let _ = write!(text, " on node {node} ({state})");
+        let _ = write!(text, " on node {name} ({state})");
     }
-    if let Some((now, since)) = now.zip(first.since) {
+    if let Some((now, since)) = facts.now.zip(first.since) {
         let _ = write!(text, ", asked {} ago", seconds(now.since(since)));
     }
     let _ = write!(text, ", grace period {} s", first.grace_seconds);
+    if let Some(since) = first.since {
+        let until = since.plus_seconds(first.grace_seconds);
+        let _ = write!(text, " until {}", Time::from_seconds(until.seconds()));
+    }
     if blockers.len() > 1 {
         let _ = write!(text, ", and {} more", blockers.len() - 1);
     }

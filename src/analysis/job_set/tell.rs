@@ -84,7 +84,12 @@ impl<'s> JobSetStory<'s> {
             Some(Outcome::Completed) => WorkloadState::Complete,
             Some(Outcome::Suspended) => WorkloadState::Suspended,
             Some(Outcome::Restarting) => WorkloadState::Restarting,
-            Some(Outcome::Running) if self.jobs.iter().any(|job| job.failing().is_some()) => WorkloadState::Failing,
+            // Without a failure policy the first failed Job fails it; with one, that is for its rules to say.
+            Some(Outcome::Running)
+                if self.job_set.failure_policy.is_none() && self.jobs.iter().any(|job| job.failing().is_some()) =>
+            {
+                WorkloadState::Failing
+            }
             Some(Outcome::Running) => WorkloadState::Running,
             Some(Outcome::Restarted | Outcome::JobRestarted | Outcome::Unknown) | None => WorkloadState::Unknown,
         }
@@ -93,8 +98,8 @@ impl<'s> JobSetStory<'s> {
     /// The Jobs of the last attempt that are in the data.
     pub(crate) fn jobs_of_last_attempt(&self) -> impl Iterator<Item = &'s Job> {
         let current = self.attempts.last().map_or(0, |attempt| attempt.through);
-        let of_it = move |job: &&'s Job| super::attempt_label(job).is_none_or(|attempt| attempt == current);
-        self.jobs.iter().copied().filter(of_it)
+        let job_set = self.job_set;
+        self.jobs.iter().copied().filter(move |job| !super::is_previous(job_set, job, current))
     }
 
     /// One failure for each attempt that ended and whose Job is not in the data; those of the others are its pods'.
@@ -158,10 +163,9 @@ impl<'s> JobSetStory<'s> {
     /// What tore down the pods of a Job that was deleted.
     pub(crate) fn torn_down_by(&self, job: &Job) -> Option<TornDownBy> {
         let current = self.attempts.last()?.through;
-        match super::attempt_label(job) {
-            Some(attempt) if attempt < current => Some(TornDownBy::JobSetRestarting),
-            _ => matches!(self.state(), WorkloadState::Failed | WorkloadState::Complete)
-                .then_some(TornDownBy::JobSetFinished),
+        if super::is_previous(self.job_set, job, current) {
+            return Some(TornDownBy::JobSetRestarting);
         }
+        matches!(self.state(), WorkloadState::Failed | WorkloadState::Complete).then_some(TornDownBy::JobSetFinished)
     }
 }

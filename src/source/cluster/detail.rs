@@ -8,7 +8,6 @@ use super::list::Outcome;
 use super::page::Wanted;
 use super::reading::{Outcomes, Reading};
 use super::targets::AT_ONCE;
-use crate::model::POD_REASONS;
 use crate::request::{Subject, Target, TargetKind};
 use crate::source::{Resource, SourceState};
 
@@ -62,11 +61,12 @@ impl Reading<'_> {
             }
             Some(_) => {}
             None => {
-                if self.object(Resource::CronJobs, "batch/v1", name).await.is_ok() {
+                if self.is_there(Resource::CronJobs, "batch/v1", name).await? {
                     targets.insert(target(TargetKind::CronJob));
                 }
-                if let Ok(Some(version)) = self.job_set_version().await
-                    && self.object(Resource::JobSets, &version, name).await.is_ok()
+                let version = self.job_set_version().await.map_err(|fault| self.error(Resource::JobSets, fault))?;
+                if let Some(version) = version
+                    && self.is_there(Resource::JobSets, &version, name).await?
                 {
                     targets.insert(target(TargetKind::JobSet));
                 }
@@ -81,6 +81,15 @@ impl Reading<'_> {
             return Err(self.nothing_called(name, "job, cronjob, jobset or pod", names));
         }
         Ok((targets.into_iter().collect(), pods))
+    }
+
+    /// Whether an object is there. What may not be read may be: that is an error, and not "no".
+    async fn is_there(&self, resource: Resource, version: &str, name: &str) -> Result<bool, ClusterError> {
+        match self.object(resource, version, name).await {
+            Ok(_) => Ok(true),
+            Err(fault) if fault.code() == Some(404) => Ok(false),
+            Err(fault) => Err(self.error(resource, fault)),
+        }
     }
 
     /// A name of the kind asked for that is not there is an error; one without a kind may be another kind's.
@@ -108,25 +117,21 @@ impl Reading<'_> {
         }
     }
 
-    /// Events of the namespace's pods that tell where they ran and who ended them: one list a reason, none a pod.
+    /// Events of the namespace's pods that tell where they ran: one list, none a pod.
     async fn pod_events(&self) -> Result<Outcome, ClusterError> {
-        let mut all = Outcome::new(SourceState::NotAsked);
-        let mut lists = stream::iter(POD_REASONS)
-            .map(|reason| async move {
-                let selector = format!("involvedObject.kind=Pod,reason={reason}");
-                self.list(Resource::Events, "v1", &[("fieldSelector", &selector)], Wanted::All).await
-            })
-            .buffered(AT_ONCE);
-        while let Some(read) = lists.next().await {
-            all = all.join(self.degraded(Resource::Events, read)?);
-        }
-        Ok(all)
+        let selector = "involvedObject.kind=Pod,reason=Scheduled";
+        let read = self.list(Resource::Events, "v1", &[("fieldSelector", selector)], Wanted::All).await;
+        self.degraded(Resource::Events, read)
     }
 
     /// The nodes of pods that tell of a failure, by name; a node that is gone is none.
     async fn nodes(&self) -> Result<Outcome, ClusterError> {
         let names = self.lister.intake.lock().unwrap_or_else(std::sync::PoisonError::into_inner).nodes_of_pods();
         let mut all = Outcome::new(SourceState::NotAsked);
+        if names.len() > MOST_NODES {
+            let note = format!("only {MOST_NODES} of {} nodes are read, those with hanging pods first", names.len());
+            all = Outcome::with_note(SourceState::Truncated, note);
+        }
         let cluster_wide = Reading { lister: self.lister.clone(), namespace: None };
         let mut reads = stream::iter(names.iter().take(MOST_NODES))
             .map(|name| cluster_wide.object(Resource::Nodes, "v1", name))

@@ -103,7 +103,7 @@ impl Reading<'_> {
             self.labelled(Resource::Pods, "v1", JOB_NAME, &of_jobs, Wanted::All),
             self.wrappers(Resource::CronJobs, &more_cron_jobs, false),
             self.wrappers(Resource::JobSets, &more_job_sets, false),
-            self.events_of(ABOUT_JOBS, &all_jobs),
+            self.events_of_jobs(&all_jobs, !names.job_sets.is_empty()),
             self.events_of(ABOUT_JOB_SETS, &names.job_sets),
         )?;
         Ok([
@@ -200,6 +200,15 @@ impl Reading<'_> {
             };
         }
         Ok(all)
+    }
+
+    /// Events of these Jobs; of all where a `JobSet`'s are among them: those of its attempts before had names that only its
+    /// spec tells, and are gone.
+    async fn events_of_jobs(&self, jobs: &BTreeSet<String>, of_job_sets: bool) -> Result<Outcome, ClusterError> {
+        if of_job_sets {
+            return self.degraded(Resource::Events, self.events(ABOUT_JOBS, None).await);
+        }
+        self.events_of(ABOUT_JOBS, jobs).await
     }
 
     async fn events_of(&self, about: &str, names: &BTreeSet<String>) -> Result<Outcome, ClusterError> {

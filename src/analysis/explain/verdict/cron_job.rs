@@ -9,10 +9,14 @@ pub(super) fn verdict(facts: &Facts, cron_job: &CronJob) -> String {
         Some(at) => format!("the last success was{}", facts.ago(Some(at))),
         None => "no run has succeeded yet".to_owned(),
     };
+    let blocked = facts.jobs.iter().find(|job| !job.is_finished() && &*cron_job.concurrency_policy == "Forbid");
     let over: Vec<&&Job> = facts.jobs.iter().filter(|job| job.is_finished()).collect();
     let failed = over.iter().filter(|job| job.condition("Failed").is_some()).count();
-    let goes_on =
-        if cron_job.suspend { String::new() } else { format!("; it runs again by its schedule {}", cron_job.schedule) };
+    let goes_on = match blocked {
+        Some(job) => format!("; job/{} is still at it, and no other starts (concurrencyPolicy Forbid)", job.name),
+        None if cron_job.suspend => String::new(),
+        None => format!("; it runs again by its schedule {}", cron_job.schedule),
+    };
     if facts.jobs.is_empty() {
         return format!("{suspended}no run of it is in the data; {success}.");
     }
@@ -27,5 +31,10 @@ pub(super) fn verdict(facts: &Facts, cron_job: &CronJob) -> String {
     } else {
         format!("{failed} of {} finished runs in the data failed", over.len())
     };
-    format!("{suspended}{runs}{causes}{said}; {success}{goes_on}.")
+    // Older ones are deleted.
+    let kept = match failed >= cron_job.failed_history as usize {
+        true => format!("; it keeps {} failed, older ones are deleted", cron_job.failed_history),
+        false => String::new(),
+    };
+    format!("{suspended}{runs}{causes}{said}{kept}; {success}{goes_on}.")
 }

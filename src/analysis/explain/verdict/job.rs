@@ -200,7 +200,8 @@ fn why_it_fails(facts: &Facts, job: &Job) -> String {
         "BackoffLimitExceeded" => {
             format!("backoffLimit {limit} is used up by {causes}{said}{}", first.unwrap_or_default())
         }
-        "DeadlineExceeded" => "activeDeadlineSeconds ended it, no pod failed by itself".to_owned(),
+        "DeadlineExceeded" if own.is_empty() => "activeDeadlineSeconds ended it, no pod failed by itself".to_owned(),
+        "DeadlineExceeded" => format!("activeDeadlineSeconds ended it, after {causes}{said}"),
         reason @ ("FailedIndexes" | "MaxFailedIndexesExceeded") => {
             let indexes = job.failed_indexes.as_deref().unwrap_or("?");
             format!("{reason}, indexes {indexes}: {causes}{said}{}", first.unwrap_or_default())

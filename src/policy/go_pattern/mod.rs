@@ -9,39 +9,19 @@
 //! is a nonspacing mark to Go and a spacing one here; and with `(?i)` the sets of `\p{..}` take in U+A7CB and U+A7DC,
 //! that of `Lu` also their small letters U+0264 and U+019B, that of `LC` U+0345.
 
+mod names;
+
+use names::{ASCII_CLASSES, CATEGORIES, SCRIPTS};
+
 /// Go's bound on a counted repetition, and on the product of those within each other.
 const MOST_COPIES: u32 = 1000;
 
-/// Bounds of this module, where Go has wider ones: patterns come from a cluster and are not trusted. What is compiled
-/// may be as large as Go's largest set repeated a thousand times.
-const MOST_PATTERN_BYTES: usize = 16 << 10;
-const MOST_COMPILED_BYTES: usize = 64 << 20;
+/// Bounds of this module, where Go has wider ones: patterns come from a cluster and are not trusted.
+const MOST_PATTERN_BYTES: usize = 4 << 10;
+const MOST_COMPILED_BYTES: usize = 2 << 20;
 
 /// `regex` compiles by recursion. At this depth, as it counts it, an unoptimized build keeps within a stack of 2 MiB.
 const MOST_NESTING: u32 = 128;
-
-/// The ASCII classes, which `regex` knows by the same names.
-const ASCII_CLASSES: &str = "alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit";
-
-/// The general categories by all names that Go 1.26 has for them, as it compares them.
-const CATEGORIES: &str = "C Casedletter Cc Cf Closepunctuation Cn Cntrl Co Combiningmark Connectorpunctuation Control \
-    Cs Currencysymbol Dashpunctuation Decimalnumber Digit Enclosingmark Finalpunctuation Format Initialpunctuation L \
-    Lc Letter Letternumber Lineseparator Ll Lm Lo Lowercaseletter Lt Lu M Mark Mathsymbol Mc Me Mn Modifierletter \
-    Modifiersymbol N Nd Nl No Nonspacingmark Number Openpunctuation Other Otherletter Othernumber Otherpunctuation \
-    Othersymbol P Paragraphseparator Pc Pd Pe Pf Pi Po Privateuse Ps Punct Punctuation S Sc Separator Sk Sm So \
-    Spaceseparator Spacingmark Surrogate Symbol Titlecaseletter Unassigned Uppercaseletter Z Zl Zp Zs";
-
-/// The scripts that Go 1.26 finds. It removes underscores and capitals from the name asked for but not from those in
-/// its table, so it misses all scripts that have them within (`Old_Italic`, `SignWriting`).
-const SCRIPTS: &str = "Adlam Ahom Arabic Armenian Avestan Balinese Bamum Batak Bengali Bhaiksuki Bopomofo Brahmi \
-    Braille Buginese Buhid Carian Chakma Cham Cherokee Chorasmian Common Coptic Cuneiform Cypriot Cyrillic Deseret \
-    Devanagari Dogra Duployan Elbasan Elymaic Ethiopic Georgian Glagolitic Gothic Grantha Greek Gujarati Gurmukhi Han \
-    Hangul Hanunoo Hatran Hebrew Hiragana Inherited Javanese Kaithi Kannada Katakana Kawi Kharoshthi Khmer Khojki \
-    Khudawadi Lao Latin Lepcha Limbu Lisu Lycian Lydian Mahajani Makasar Malayalam Mandaic Manichaean Marchen \
-    Medefaidrin Miao Modi Mongolian Mro Multani Myanmar Nabataean Nandinagari Newa Nko Nushu Ogham Oriya Osage Osmanya \
-    Palmyrene Phoenician Rejang Runic Samaritan Saurashtra Sharada Shavian Siddham Sinhala Sogdian Soyombo Sundanese \
-    Syriac Tagalog Tagbanwa Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Toto Ugaritic Vai \
-    Vithkuqi Wancho Yezidi Yi";
 
 /// How `regex` writes the set of no characters.
 const NO_CHARACTER: &str = r"\P{Any}";
@@ -67,11 +47,11 @@ impl GoPattern {
     /// # Errors
     ///
     /// Where Go refuses the pattern, with Go's reason: `error parsing regexp: missing closing ]`. Also where Go would
-    /// take the pattern but it goes beyond the bounds of this module: longer than 16 KiB, larger than 64 MiB compiled,
+    /// take the pattern but it goes beyond the bounds of this module: longer than 4 KiB, larger than 2 MiB compiled,
     /// or nested deeper than some 30 groups.
     pub fn compile(pattern: &str) -> Result<Self, PatternError> {
         if pattern.len() > MOST_PATTERN_BYTES {
-            return Err(too_large("it is longer than 16 KiB"));
+            return Err(too_large("it is longer than 4 KiB"));
         }
         let translation = Reader::new(pattern).translate()?;
         regex::RegexBuilder::new(&translation)
@@ -80,7 +60,7 @@ impl GoPattern {
             .build()
             .map(Self)
             .map_err(|error| match error {
-                regex::Error::CompiledTooBig(_) => too_large("it takes more than 64 MiB compiled"),
+                regex::Error::CompiledTooBig(_) => too_large("it takes more than 2 MiB compiled"),
                 _ => too_large("it nests too deeply"),
             })
     }
@@ -593,7 +573,7 @@ mod tests {
 
     #[test]
     fn patterns_beyond_the_bounds_are_refused_as_such() {
-        let long = "a".repeat(16 * 1024 + 1);
+        let long = "a".repeat(4 * 1024 + 1);
         let deep = "a".to_owned() + &"(?i)*".repeat(1000);
         for pattern in [&long, &deep] {
             let refusal = GoPattern::compile(pattern).unwrap_err();
