@@ -9,125 +9,127 @@ fn world(subject: &str) -> Value {
     explanation(&fixture("world.json.gz"), subject).unwrap()
 }
 
+const VERDICTS: &[(&str, &str)] = &[
+    (
+        "jobset/llama-70b",
+        "JobSet ml-team/llama-70b failed 117s ago: rule userError (FailJobSet): container trainer exited 42 \"ValueError: bad config\" in pod llama-70b-slice-1-0-d2xfr on gpu-node-4. 2 restarts before; 1 of 2 counted restarts used, 1 more uncounted.",
+    ),
+    (
+        "jobset/finetune",
+        "JobSet ml-team/finetune failed 2m7s ago: maxRestarts 2 is reached, by the default action RestartJobSet: container workers exited 139 in pod finetune-workers-1-1-bzq9r on gpu-node-5. 2 restarts before; 2 of 2 counted restarts used.",
+    ),
+    (
+        "jobset/no-policy",
+        "JobSet ml-team/no-policy failed 2m26s ago: it has no failure policy, so that its first failed Job fails it: container a exited 2 in pod no-policy-a-1-0-gb8w7 on gpu-node-5.",
+    ),
+    (
+        "jobset/stuck-restart",
+        "JobSet ml-team/stuck-restart has been restarting for 2m22s: the restart waits for pod stuck-restart-w-1-1-9jxbs to end on node gpu-node-1 (ready), asked 2m22s ago, grace period 7200 s until 2026-11-30T11:12:09Z; no Job is made anew before all of them have ended (BlockingRecreate). 1 restart before; 1 of 5 counted restarts used.",
+    ),
+    (
+        "jobset/restarting",
+        "JobSet ml-team/restarting has been restarting for 2m22s, and pod restarting-w-0-0-k4dq4 cannot start on gpu-node-2: ImagePullBackOff (w) \"Back-off pulling image \"registry.example/w:1.4\"\"; attempt 1 is starting, by rule nodeDrain (RestartJobSetAndIgnoreMaxRestarts) after job/restarting-w-0; 1 of 2 Jobs ready, not ready: restarting-w-0 (pod restarting-w-0-0-k4dq4: ImagePullBackOff). 1 restart before; 0 of 3 counted restarts used, 1 more uncounted.",
+    ),
+    (
+        "jobset/low-train",
+        "JobSet queue-team/low-train has been suspended for 44s: Kueue has suspended it: Preempted to accommodate a workload (UID: b46f3dc3-5a00-4b66-877d-c8065f68c53c, JobUID: 19d67b0d-4af8-443c-aef4-1d8f724d3d46) due to prioritization in the ClusterQueue; preemptor path: /gpus; preemptee path: /gpus; this is no failure, Kueue resumes it when there is room.",
+    ),
+    (
+        "jobset/bert-patient",
+        "JobSet queue-team/bert-patient of TrainJob bert-patient failed 2m12s ago: rule userError (FailJobSet): container node exited 42 in pod bert-patient-node-0-0-jdb78 on gpu-node-9. 1 restart before; 1 of 2 counted restarts used.",
+    ),
+    (
+        "job/train-config-error",
+        "Job ml-team/train-config-error failed 2m26s ago: FailJob rule 0 (exit 42 (trainer)), as container trainer exited 42 \"FATAL config: unknown optimizer \"adamww\" (line 17)\" in pod train-config-error-2-5px4r on gpu-node-0 (NOT READY for 81s); 3 pods were torn down with it.",
+    ),
+    (
+        "job/with-sidecar",
+        "Job data/with-sidecar is retried, after 5 failures: rule 0 (Ignore) matches the sidecar proxy's exit code 143, whatever app ends with (1, 7), so that rule 1 (FailJob) is never reached.",
+    ),
+    (
+        "job/report",
+        "Job data/report failed 2m25s ago: activeDeadlineSeconds ended it, no pod failed by itself; 1 pod was torn down with it.",
+    ),
+    (
+        "job/slow-teardown",
+        "Job ml-team/slow-teardown began to fail 2m28s ago and waits for pod slow-teardown-0-hr2jc on gpu-node-4, pod slow-teardown-2-qpkhz on gpu-node-9 to end: FailJob rule 0 (exit not 0), as container trainer exited 9 in pod slow-teardown-1-j7wj2 on gpu-node-1.",
+    ),
+    (
+        "job/thumbnails",
+        "Job data/thumbnails failed 2m21s ago: backoffLimit 2 is used up by OOMKilled (resize), first in pod thumbnails-fgnxs on gpu-node-1.",
+    ),
+    (
+        "job/flaky-onfailure",
+        "Job data/flaky-onfailure failed 2m24s ago: backoffLimit 3 is used up, and no pod is left that shows why: 2 failures are counted.",
+    ),
+    ("job/leader-wins", "Job ml-team/leader-wins completed 2m24s ago, in spite of 1 failure: exit 1 (w)."),
+    (
+        "job/bad-image",
+        "Job data/bad-image is running, and pod bad-image-9j2g2 cannot start on gpu-node-3: ImagePullBackOff (app) \"Back-off pulling image \"registry.example/app:1.4\": ErrImagePull: not found\".",
+    ),
+    (
+        "job/too-big",
+        "Job ml-team/too-big is running, and pod too-big-w9ghn waits for a node for 2m37s \"0/12 nodes are available: 10 Insufficient nvidia.com/gpu, 2 node(s) had untolerated taint(s). preemption: 0/12 nodes are available: 12 Preemption is not helpful for scheduling.\".",
+    ),
+    (
+        "job/inplace",
+        "Job ml-team/inplace is running, and containers fail in place, where no rule sees them: exit 88 (trainer), restarts: 2 in pod inplace-pfbgq on gpu-node-0 (NOT READY for 81s).",
+    ),
+    (
+        "job/stuck-restart-w-1",
+        "Job ml-team/stuck-restart-w-1 is being deleted for 2m22s, as jobset/stuck-restart restarts or has ended, and waits for pod stuck-restart-w-1-1-9jxbs on gpu-node-1 to end.",
+    ),
+    (
+        "job/sweep",
+        "Job ml-team/sweep failed 2m31s ago: MaxFailedIndexesExceeded, indexes 0-3: exit 3 (trial), first in pod sweep-0-f8t9l on gpu-node-1.",
+    ),
+    (
+        "job/shard-eval",
+        "Job ml-team/shard-eval failed 2m2s ago: FailedIndexes, indexes 2,5,6: exit 43 (eval) (2), exit 1 (eval) (2), first in pod shard-eval-2-2cwd9 on gpu-node-0 (NOT READY for 81s).",
+    ),
+    (
+        "job/low-sweep",
+        "Job queue-team/low-sweep was suspended 43s ago by Kueue, which is no failure: Preempted to accommodate a workload (UID: b46f3dc3-5a00-4b66-877d-c8065f68c53c, JobUID: 19d67b0d-4af8-443c-aef4-1d8f724d3d46) due to prioritization in the ClusterQueue; preemptor path: /gpus; preemptee path: /gpus.",
+    ),
+    (
+        "job/gpu-probe",
+        "Job ml-team/gpu-probe failed 2m21s ago: backoffLimit 1 is used up by UnexpectedAdmissionError \"Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 4, Available: 0, which is unexpected\", first in pod gpu-probe-wqksh on gpu-node-3.",
+    ),
+    (
+        "job/gpu-xid",
+        "Job ml-team/gpu-xid failed 2m24s ago: FailJob rule 0 (ecc.example.com/XidError), as pod gpu-xid-28n25 on gpu-node-10 had condition ecc.example.com/XidError \"GPU has fallen off the bus\"; 1 pod was torn down with it.",
+    ),
+    ("job/all-good", "Job data/all-good completed 2m23s ago."),
+    (
+        "cronjob/backup",
+        "CronJob data/backup: all 3 finished runs in the data failed: exit 28 (pg-dump) \"pg_dump: No space left on device\"; it keeps 3 failed, older ones are deleted; no run has succeeded yet; it runs again by its schedule * * * * *.",
+    ),
+    (
+        "pod/with-sidecar-c8282",
+        "Pod data/with-sidecar-c8282 failed 2m36s ago: container proxy (a sidecar) exited 143, app had exited 1, in pod with-sidecar-c8282 on gpu-node-2; Ignore rule 0 (exit 143) of job/with-sidecar matched it.",
+    ),
+    (
+        "pod/thumbnails-fgnxs",
+        "Pod data/thumbnails-fgnxs failed 2m37s ago: container resize was OOM-killed in pod thumbnails-fgnxs on gpu-node-1; job/thumbnails has no podFailurePolicy, so that it counts towards backoffLimit.",
+    ),
+    (
+        "pod/slow-teardown-0-hr2jc",
+        "Pod ml-team/slow-teardown-0-hr2jc is being deleted for 2m28s and has not ended yet on gpu-node-4, with time until 2026-11-30T10:12:03Z: the Job was already failing; it is not to blame.",
+    ),
+    (
+        "pod/shard-eval-3-txsnn",
+        "Pod ml-team/shard-eval-3-txsnn succeeded on gpu-node-3; rules judge only pods that failed.",
+    ),
+    (
+        "pod/evicted-box",
+        "Pod agents/evicted-box failed 2m33s ago: pod evicted-box on gpu-node-8 was disrupted (Evicted) \"The node was low on resource: memory. Threshold quantity: 100Mi, available: 52Mi.\"; it belongs to Sandbox evicted-box, so that no podFailurePolicy judges it.",
+    ),
+];
+
 #[test]
 fn the_verdict_is_the_sentence_a_person_would_say() {
-    for (subject, verdict) in [
-        (
-            "jobset/llama-70b",
-            "JobSet ml-team/llama-70b failed 117s ago: rule userError (FailJobSet): container trainer exited 42 \"ValueError: bad config\" in pod llama-70b-slice-1-0-d2xfr on gpu-node-4. 2 restarts before; 1 of 2 counted restarts used, 1 more uncounted.",
-        ),
-        (
-            "jobset/finetune",
-            "JobSet ml-team/finetune failed 2m7s ago: maxRestarts 2 is reached, by the default action RestartJobSet: container workers exited 139 in pod finetune-workers-1-1-bzq9r on gpu-node-5. 2 restarts before; 2 of 2 counted restarts used.",
-        ),
-        (
-            "jobset/no-policy",
-            "JobSet ml-team/no-policy failed 2m26s ago: it has no failure policy, so that its first failed Job fails it: container a exited 2 in pod no-policy-a-1-0-gb8w7 on gpu-node-5.",
-        ),
-        (
-            "jobset/stuck-restart",
-            "JobSet ml-team/stuck-restart has been restarting for 2m22s: the restart waits for pod stuck-restart-w-1-1-9jxbs to end on node gpu-node-1 (ready), asked 2m22s ago, grace period 7200 s until 2026-11-30T11:12:09Z; no Job is made anew before all of them have ended (BlockingRecreate). 1 restart before; 1 of 5 counted restarts used.",
-        ),
-        (
-            "jobset/restarting",
-            "JobSet ml-team/restarting has been restarting for 2m22s, and pod restarting-w-0-0-k4dq4 cannot start on gpu-node-2: ImagePullBackOff (w) \"Back-off pulling image \"registry.example/w:1.4\"\"; attempt 1 is starting, by rule nodeDrain (RestartJobSetAndIgnoreMaxRestarts) after job/restarting-w-0; 1 of 2 Jobs ready, not ready: restarting-w-0 (pod restarting-w-0-0-k4dq4: ImagePullBackOff). 1 restart before; 0 of 3 counted restarts used, 1 more uncounted.",
-        ),
-        (
-            "jobset/low-train",
-            "JobSet queue-team/low-train has been suspended for 44s: Kueue has suspended it: Preempted to accommodate a workload (UID: b46f3dc3-5a00-4b66-877d-c8065f68c53c, JobUID: 19d67b0d-4af8-443c-aef4-1d8f724d3d46) due to prioritization in the ClusterQueue; preemptor path: /gpus; preemptee path: /gpus; this is no failure, Kueue resumes it when there is room.",
-        ),
-        (
-            "jobset/bert-patient",
-            "JobSet queue-team/bert-patient of TrainJob bert-patient failed 2m12s ago: rule userError (FailJobSet): container node exited 42 in pod bert-patient-node-0-0-jdb78 on gpu-node-9. 1 restart before; 1 of 2 counted restarts used.",
-        ),
-        (
-            "job/train-config-error",
-            "Job ml-team/train-config-error failed 2m26s ago: FailJob rule 0 (exit 42 (trainer)), as container trainer exited 42 \"FATAL config: unknown optimizer \"adamww\" (line 17)\" in pod train-config-error-2-5px4r on gpu-node-0 (NOT READY for 81s); 3 pods were torn down with it.",
-        ),
-        (
-            "job/with-sidecar",
-            "Job data/with-sidecar is retried, after 5 failures: rule 0 (Ignore) matches the sidecar proxy's exit code 143, whatever app ends with (1, 7), so that rule 1 (FailJob) is never reached.",
-        ),
-        (
-            "job/report",
-            "Job data/report failed 2m25s ago: activeDeadlineSeconds ended it, no pod failed by itself; 1 pod was torn down with it.",
-        ),
-        (
-            "job/slow-teardown",
-            "Job ml-team/slow-teardown began to fail 2m28s ago and waits for pod slow-teardown-0-hr2jc on gpu-node-4, pod slow-teardown-2-qpkhz on gpu-node-9 to end: FailJob rule 0 (exit not 0), as container trainer exited 9 in pod slow-teardown-1-j7wj2 on gpu-node-1.",
-        ),
-        (
-            "job/thumbnails",
-            "Job data/thumbnails failed 2m21s ago: backoffLimit 2 is used up by OOMKilled (resize), first in pod thumbnails-fgnxs on gpu-node-1.",
-        ),
-        (
-            "job/flaky-onfailure",
-            "Job data/flaky-onfailure failed 2m24s ago: backoffLimit 3 is used up, and no pod is left that shows why: 2 failures are counted.",
-        ),
-        ("job/leader-wins", "Job ml-team/leader-wins completed 2m24s ago, in spite of 1 failure: exit 1 (w)."),
-        (
-            "job/bad-image",
-            "Job data/bad-image is running, and pod bad-image-9j2g2 cannot start on gpu-node-3: ImagePullBackOff (app) \"Back-off pulling image \"registry.example/app:1.4\": ErrImagePull: not found\".",
-        ),
-        (
-            "job/too-big",
-            "Job ml-team/too-big is running, and pod too-big-w9ghn waits for a node for 2m37s \"0/12 nodes are available: 10 Insufficient nvidia.com/gpu, 2 node(s) had untolerated taint(s). preemption: 0/12 nodes are available: 12 Preemption is not helpful for scheduling.\".",
-        ),
-        (
-            "job/inplace",
-            "Job ml-team/inplace is running, and containers fail in place, where no rule sees them: exit 88 (trainer), restarts: 2 in pod inplace-pfbgq on gpu-node-0 (NOT READY for 81s).",
-        ),
-        (
-            "job/stuck-restart-w-1",
-            "Job ml-team/stuck-restart-w-1 is being deleted for 2m22s, as jobset/stuck-restart restarts or has ended, and waits for pod stuck-restart-w-1-1-9jxbs on gpu-node-1 to end.",
-        ),
-        (
-            "job/sweep",
-            "Job ml-team/sweep failed 2m31s ago: MaxFailedIndexesExceeded, indexes 0-3: exit 3 (trial), first in pod sweep-0-f8t9l on gpu-node-1.",
-        ),
-        (
-            "job/shard-eval",
-            "Job ml-team/shard-eval failed 2m2s ago: FailedIndexes, indexes 2,5,6: exit 43 (eval) (2), exit 1 (eval) (2), first in pod shard-eval-2-2cwd9 on gpu-node-0 (NOT READY for 81s).",
-        ),
-        (
-            "job/low-sweep",
-            "Job queue-team/low-sweep was suspended 43s ago by Kueue, which is no failure: Preempted to accommodate a workload (UID: b46f3dc3-5a00-4b66-877d-c8065f68c53c, JobUID: 19d67b0d-4af8-443c-aef4-1d8f724d3d46) due to prioritization in the ClusterQueue; preemptor path: /gpus; preemptee path: /gpus.",
-        ),
-        (
-            "job/gpu-probe",
-            "Job ml-team/gpu-probe failed 2m21s ago: backoffLimit 1 is used up by UnexpectedAdmissionError \"Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 4, Available: 0, which is unexpected\", first in pod gpu-probe-wqksh on gpu-node-3.",
-        ),
-        (
-            "job/gpu-xid",
-            "Job ml-team/gpu-xid failed 2m24s ago: FailJob rule 0 (ecc.example.com/XidError), as pod gpu-xid-28n25 on gpu-node-10 had condition ecc.example.com/XidError \"GPU has fallen off the bus\"; 1 pod was torn down with it.",
-        ),
-        ("job/all-good", "Job data/all-good completed 2m23s ago."),
-        (
-            "cronjob/backup",
-            "CronJob data/backup: all 3 finished runs in the data failed: exit 28 (pg-dump) \"pg_dump: No space left on device\"; it keeps 3 failed, older ones are deleted; no run has succeeded yet; it runs again by its schedule * * * * *.",
-        ),
-        (
-            "pod/with-sidecar-c8282",
-            "Pod data/with-sidecar-c8282 failed 2m36s ago: container proxy (a sidecar) exited 143, app had exited 1, in pod with-sidecar-c8282 on gpu-node-2; Ignore rule 0 (exit 143) of job/with-sidecar matched it.",
-        ),
-        (
-            "pod/thumbnails-fgnxs",
-            "Pod data/thumbnails-fgnxs failed 2m37s ago: container resize was OOM-killed in pod thumbnails-fgnxs on gpu-node-1; job/thumbnails has no podFailurePolicy, so that it counts towards backoffLimit.",
-        ),
-        (
-            "pod/slow-teardown-0-hr2jc",
-            "Pod ml-team/slow-teardown-0-hr2jc is being deleted for 2m28s and has not ended yet on gpu-node-4, with time until 2026-11-30T10:12:03Z: the Job was already failing; it is not to blame.",
-        ),
-        (
-            "pod/shard-eval-3-txsnn",
-            "Pod ml-team/shard-eval-3-txsnn succeeded on gpu-node-3; rules judge only pods that failed.",
-        ),
-        (
-            "pod/evicted-box",
-            "Pod agents/evicted-box failed 2m33s ago: pod evicted-box on gpu-node-8 was disrupted (Evicted) \"The node was low on resource: memory. Threshold quantity: 100Mi, available: 52Mi.\"; it belongs to Sandbox evicted-box, so that no podFailurePolicy judges it.",
-        ),
-    ] {
-        assert_eq!(world(subject)["verdict"], verdict);
+    for (subject, verdict) in VERDICTS {
+        assert_eq!(world(subject)["verdict"], *verdict);
     }
 }
 

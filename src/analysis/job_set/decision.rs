@@ -6,7 +6,7 @@ use super::JobSetFacts;
 use super::lives::{JobFailure, Life};
 use super::recorded::{Recorded, RecordedDecision, Source};
 use crate::analysis::Failure;
-use crate::model::{Job, JobSet, JobSetAction, Pod, PodFailurePolicy, Time, Uid};
+use crate::model::{Job, JobSet, JobSetAction, Pod, PodFailurePolicy, Uid};
 use crate::policy::{FailedJob, job_set_rule_for, parse_message, recorded_rule};
 use crate::report::RuleSource;
 
@@ -63,6 +63,10 @@ impl Decision<'_> {
         self.condition == Some("DisruptionTarget")
     }
 }
+
+/// How long after a Job's condition, which holds whole seconds, its Event may be written, in seconds: what is told by Events
+/// alone is in order only where it is further apart.
+const EVENT_LAG: f64 = 2.0;
 
 /// Tells what led to a decision.
 pub(super) struct Deciding<'s, 'f, 'a> {
@@ -189,20 +193,27 @@ impl<'s> Deciding<'s, '_, '_> {
     }
 
     /// A Job of the same attempt that had failed in an earlier second than the one named and was still there. Two Jobs in
-    /// the data are compared by when they began to fail; of one that is gone only the end of that is known.
+    /// the data are compared by when they began to fail; of one that is gone only the Event at the end of that is known.
     fn earlier(&self, number: u32, named: Option<&Life<'s>>) -> Option<&'s str> {
         let named = named?;
         let began = |life: &Life| life.job.and_then(|job| job.failing()).and_then(|condition| condition.at);
-        let second = |time: Option<Time>| time.map(Time::seconds);
         let is_earlier = |life: &Life| {
-            let both_began = began(life).zip(began(named)).filter(|_| life.job.is_some() && named.job.is_some());
-            let both_failed = || Some((life.failed?.at?, named.failed?.at?));
-            let (one, other) = both_began.or_else(both_failed)?;
-            (second(Some(one)) < second(Some(other))).then_some(one)
+            if let Some((one, other)) = began(life).zip(began(named)) {
+                return (one.seconds() < other.seconds()).then_some(one);
+            }
+            let (one, other) = (life.failed?.at?, named.failed?.at?);
+            (other.since(one) >= EVENT_LAG).then_some(one)
         };
-        let others = self.lives.iter().enumerate().filter(|(index, life)| {
-            life.attempt == Some(number) && life.name != named.name && !self.over.contains(index)
-        });
+        // One that was made anew before is not there any more, whether its restart is recorded or not.
+        let is_over = |index: usize, life: &Life| {
+            let by_then = |other: &Life| other.began > life.began && other.began <= named.failed.and_then(|f| f.at);
+            let anew = |other: &Life| other.name == life.name && other.attempt == life.attempt && by_then(other);
+            self.over.contains(&index) || self.lives.iter().any(anew)
+        };
+        let others =
+            self.lives.iter().enumerate().filter(|(index, life)| {
+                life.attempt == Some(number) && life.name != named.name && !is_over(*index, life)
+            });
         others.filter_map(|(_, life)| Some((is_earlier(life)?, life.name))).min().map(|(_, name)| name)
     }
 }

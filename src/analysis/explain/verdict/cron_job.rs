@@ -32,9 +32,11 @@ pub(super) fn verdict(facts: &Facts, cron_job: &CronJob) -> String {
         format!("{failed} of {} finished runs in the data failed", over.len())
     };
     // Older ones are deleted.
-    let kept = match failed >= cron_job.failed_history as usize {
-        true => format!("; it keeps {} failed, older ones are deleted", cron_job.failed_history),
-        false => String::new(),
+    let is_full = failed >= cron_job.failed_history as usize;
+    let kept = if is_full {
+        format!("; it keeps {} failed, older ones are deleted", cron_job.failed_history)
+    } else {
+        String::new()
     };
     format!("{suspended}{runs}{causes}{said}{kept}; {success}{goes_on}.")
 }

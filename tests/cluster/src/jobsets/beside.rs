@@ -119,7 +119,8 @@ impl Beside<'_> {
     }
 
     /// Another Job that was there and had begun to fail in an earlier second than the one named, or was Failed earlier:
-    /// its Event tells the one, its conditions both.
+    /// its Event tells the one, its conditions both. An Event is written a moment after the condition: what happened within
+    /// two seconds of it may go untold.
     fn earliest(&mut self) {
         let Some(named) = self.decision.job() else { return };
         let failed = self.decision.failed.iter().filter(|job| job.failed_at < named.failed_at);
@@ -129,7 +130,20 @@ impl Beside<'_> {
         let began = |name: &str| began.iter().any(|(other, _)| *other == name);
         match self.told.earliest_job.as_deref() {
             Some(told) if failed.contains(&told) || began(told) => {}
-            told => self.same("earliestJob", told, failed.into_iter().find(|name| began(name))),
+            told => {
+                let surely = |name: &&str| {
+                    began(name)
+                        && self
+                            .decision
+                            .failed
+                            .iter()
+                            .any(|job| job.name == **name && is_well_before(&job.failed_at, &named.failed_at))
+                };
+                let surely = failed.into_iter().find(surely);
+                if told.is_some() || surely.is_some() {
+                    self.same("earliestJob", told, surely);
+                }
+            }
         }
     }
 
@@ -147,4 +161,10 @@ impl Beside<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a time of whole seconds is more than two of them before another.
+fn is_well_before(one: &str, other: &str) -> bool {
+    let second = |text: &str| text.parse::<Timestamp>().map(Timestamp::as_second).ok();
+    second(one).zip(second(other)).is_some_and(|(one, other)| one + 2 < other)
 }
