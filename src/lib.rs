@@ -3,10 +3,12 @@
 //!
 //! The rooms, in the order data walks through them; none reaches back:
 //! arguments ([`cli`]) → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
-//! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller.
+//! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller,
+//! [`checkpoint`] what pod templates tell of checkpoints.
 
 pub mod advice;
 pub mod analysis;
+pub mod checkpoint;
 pub mod cli;
 pub mod model;
 pub mod policy;

@@ -22,16 +22,6 @@ pub struct PodView<'a> {
     status: StatusView<'a>,
 }
 
-/// `template` of what makes pods.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct PodTemplateView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub(super) metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub(super) spec: SpecView<'a>,
-}
-
 /// `spec` of a pod or of a pod template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
