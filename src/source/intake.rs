@@ -303,7 +303,7 @@ impl Intake {
 
     fn take(&mut self, kind: Kind, bytes: &[u8], at: Position) -> Result<(), serde_json::Error> {
         match kind {
-            Kind::Pod => self.take_pod(parse(bytes)?),
+            Kind::Pod => self.take_pod(&parse(bytes)?),
             Kind::Job => {
                 let view: JobView = parse(bytes)?;
                 let newest = view.newest_time();
@@ -366,7 +366,7 @@ impl Intake {
         }
     }
 
-    fn take_pod(&mut self, view: PodView) {
+    fn take_pod(&mut self, view: &PodView) {
         let stage = view.stage();
         let newest = view.newest_time();
         if let Some(slot) = self.admit(view.metadata(), Kind::Pod, stage, newest) {
