@@ -39,6 +39,8 @@ impl Case<'_> {
                 let pods = self.failure.job.map(|job| self.pods_of(job)).unwrap_or_default();
                 vec![self.advice(SuggestionKind::Wait, why).run(pods)]
             }
+            // A JobSet is started again as a whole, and that is told of it as a whole.
+            (None, Some(Maker::JobSet(..))) => Vec::new(),
             (None, Some(maker)) => {
                 let why = "a disruption from outside ended it, which another try may survive";
                 checkpoint::start_again(maker, self.failure.evidence(), why, self.kubectl)

@@ -85,6 +85,16 @@ impl<'a> Over<'a> {
         facts
     }
 
+    /// Whether an attempt ended by a disruption: the rule asked for that, or the pod in the data says so.
+    fn is_disrupted(&self, attempt: &Attempt) -> bool {
+        let is_of = |failure: &&Failure| {
+            let led_to = self.analysis.decision_of(failure);
+            failure.workload == self.workload && led_to.is_some_and(|(_, other)| std::ptr::eq(other, attempt))
+        };
+        attempt.decision.as_ref().is_some_and(Decision::is_disruption)
+            || self.analysis.failures.iter().filter(is_of).any(Failure::is_disrupted)
+    }
+
     /// Restarts without end cost as long as nobody stops them.
     fn endless(&self) -> Option<Advice> {
         let situation =
@@ -104,8 +114,7 @@ impl<'a> Over<'a> {
         let mut all = Vec::new();
         if let Some(repeated) = self.repeated() {
             all.push(repeated);
-        } else if self.last_decided().and_then(|attempt| attempt.decision.as_ref()).is_some_and(Decision::is_disruption)
-        {
+        } else if self.last_decided().is_some_and(|last| self.is_disrupted(last)) {
             let why = "a disruption from outside ended its last attempt, which another try may survive";
             all.extend(checkpoint::start_again(self.maker(), self.recorded(), why, self.kubectl));
         }
@@ -153,12 +162,11 @@ impl<'a> Over<'a> {
             let decision = attempt.decision.as_ref();
             let ran_out = attempt.outcome == AttemptOutcome::Failed
                 && decision.is_some_and(|decision| decision.action == Some(JobSetAction::RestartJobSet));
-            let disrupted = decision.is_some_and(Decision::is_disruption);
-            disrupted && (attempt.counted() == Some(true) || ran_out)
+            (attempt.counted() == Some(true) || ran_out) && self.is_disrupted(attempt)
         };
         let spent = self.decided().filter(is_spent).count();
         let max = job_set.max_restarts();
-        if spent == 0 && !(max.is_none() && self.last_decided()?.decision.as_ref()?.is_disruption()) {
+        if spent == 0 && !(max.is_none() && self.is_disrupted(self.last_decided()?)) {
             return None;
         }
         let rule = "a rule RestartJobSetAndIgnoreMaxRestarts for onJobFailureReasons: [PodFailurePolicy], with a podFailurePolicy \
