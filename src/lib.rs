@@ -3,7 +3,8 @@
 //!
 //! The rooms, in the order data walks through them; none reaches back:
 //! arguments ([`cli`]) → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
-//! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller.
+//! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller. [`restart`] stands
+//! beside them: the only room that asks for writes.
 
 pub mod advice;
 pub mod analysis;
@@ -13,5 +14,6 @@ pub mod policy;
 pub mod render;
 pub mod report;
 pub mod request;
+pub mod restart;
 mod shell;
 pub mod source;
