@@ -6,6 +6,7 @@ mod class;
 mod explanation;
 mod failure;
 mod job_set;
+mod restart;
 mod schema;
 
 use std::collections::BTreeMap;
@@ -19,7 +20,8 @@ pub use failure::{FailureLine, FailureRule};
 pub use job_set::{
     AttemptOutcome, AttemptReport, Blocker, JobSetReport, JobSetRule, RuleSource, Situation, SituationKind,
 };
-pub use schema::{explanation_schema, failure_schema, report_schema};
+pub use restart::{DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, RestartStep, StepState};
+pub use schema::{explanation_schema, failure_schema, report_schema, restart_schema};
 
 use crate::model::{Time, Word};
 use crate::policy::NameSource;
