@@ -104,11 +104,24 @@ async fn plugin(tool: &Tool, plane: &ControlPlane) -> Result<()> {
     Ok(())
 }
 
+/// What the scenarios must call for beyond looking: each is run, as a server-side dry run.
+const CHANGES: [(&str, &str); 6] = [
+    ("starts a Job again", "kubectl sigapps restart job/gpu-probe -n ml-team"),
+    ("adds a rule to a Job", "kubectl sigapps restart job/preempted -n ml-team '--patch=["),
+    ("gives a Job more memory", "kubectl sigapps restart job/thumbnails -n data '--patch={"),
+    ("gives a CronJob more memory", "kubectl patch cronjob rollup -n data '--patch={"),
+    ("protects a claim", "kubectl patch pvc ckpt-gemma -n ml-team --type=json"),
+    ("starts a JobSet again", "kubectl sigapps restart jobset/gemma -n ml-team"),
+];
+
 async fn commands(tool: &Tool, plane: &ControlPlane) -> Result<()> {
     let shell = Shell::new(tool, &plane.assets.binary("kubectl"))?;
     let report = tool.report(&["-A"]).await?;
     let suggested = suggested(&report);
-    ensure!(!suggested.is_empty(), "nothing is suggested for a cluster full of failures");
+    for (what, expected) in CHANGES {
+        let found = suggested.iter().any(|command| command.starts_with(expected));
+        ensure!(found, "nothing {what} ({expected} …) among:\n  {}", suggested.join("\n  "));
+    }
     let mut broken = Vec::new();
     for line in &suggested {
         let output = run(shell.command(line, &plane.kubeconfig)).await?;
