@@ -108,7 +108,11 @@ fn words(fault: &Fault, rule: &Value, job: &Job) -> (String, Vec<Value>) {
     let add = |at: usize| json!({"op": "add", "path": format!("/podFailurePolicy/rules/{at}"), "value": rule});
     match fault {
         Fault::NoPolicy => {
-            let mut operations = vec![json!({"op": "add", "path": "/podFailurePolicy", "value": {"rules": [rule]}})];
+            // With a policy the API server takes no other replacement policy, and sets one where there is none.
+            let mut operations = vec![
+                json!({"op": "add", "path": "/podFailurePolicy", "value": {"rules": [rule]}}),
+                json!({"op": "add", "path": "/podReplacementPolicy", "value": "Failed"}),
+            ];
             let never = if job.restarts_in_place {
                 operations.push(json!({"op": "add", "path": "/template/spec/restartPolicy", "value": "Never"}));
                 ", and restartPolicy: Never, which a policy needs"

@@ -76,7 +76,10 @@ fn a_disruption_that_counted_gets_the_exact_rule_and_its_place() {
         (
             Value::Null,
             "there is no podFailurePolicy: add one with the rule",
-            json!([{"op": "add", "path": "/spec/podFailurePolicy", "value": {"rules": [&rule]}}]),
+            json!([
+                {"op": "add", "path": "/spec/podFailurePolicy", "value": {"rules": [&rule]}},
+                {"op": "add", "path": "/spec/podReplacementPolicy", "value": "Failed"},
+            ]),
         ),
         (
             json!({"rules": [other]}),

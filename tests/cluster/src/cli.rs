@@ -122,8 +122,10 @@ async fn commands(tool: &Tool, plane: &ControlPlane) -> Result<()> {
         let found = suggested.iter().any(|command| command.starts_with(expected));
         ensure!(found, "nothing {what} ({expected} …) among:\n  {}", suggested.join("\n  "));
     }
+    protect_and_resume(&shell, plane, &suggested).await?;
     let mut broken = Vec::new();
-    for line in &suggested {
+    // What was protected has no owner any more that could be taken away.
+    for line in suggested.iter().filter(|line| !line.starts_with("kubectl patch pvc ckpt-gemma ")) {
         let output = run(shell.command(line, &plane.kubeconfig)).await?;
         if !passes(line, &output) {
             broken.push(format!("{line}\n    exit code {}: {}", output.code, output.stderr.trim()));
@@ -136,6 +138,21 @@ async fn commands(tool: &Tool, plane: &ControlPlane) -> Result<()> {
         suggested.len(),
         broken.join("\n  ")
     );
+    Ok(())
+}
+
+/// A claim that would go is protected first: until then a restart is refused. The claim is changed for good, no other test
+/// looks at it.
+async fn protect_and_resume(shell: &Shell, plane: &ControlPlane, suggested: &[String]) -> Result<()> {
+    let line = |begins: &str| suggested.iter().find(|line| line.starts_with(begins)).cloned().unwrap_or_default();
+    let resume = line("kubectl sigapps restart jobset/gemma ");
+    let refused = run(shell.command(&resume, &plane.kubeconfig)).await?;
+    ensure!(refused.code == 1 && refused.stderr.contains("pvc/ckpt-gemma"), "not refused: {}", refused.stderr);
+    let protect = line("kubectl patch pvc ckpt-gemma ");
+    let kubectl = plane.assets.binary("kubectl");
+    let for_good = protect.replacen("kubectl", &kubectl.display().to_string(), 1);
+    let protected = run(shell.command(&for_good, &plane.kubeconfig)).await?;
+    ensure!(protected.code == 0, "{protect}: {}", protected.stderr);
     Ok(())
 }
 
