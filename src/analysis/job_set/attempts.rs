@@ -1,7 +1,9 @@
 //! The attempts of a `JobSet`: how each ended, by which rule, and what of it is no more known.
 
+use std::collections::HashSet;
+
 use super::decision::{Deciding, Decision};
-use super::lives::{Life, lives};
+use super::lives::{Life, Lives, lives};
 use super::recorded::{Effect, RecordedDecision, recorded};
 use super::{JobSetFacts, attempt_label};
 use crate::model::{Job, Time};
@@ -54,7 +56,7 @@ pub(super) fn attempts<'s>(facts: &JobSetFacts<'s, '_>, notes: &mut Vec<String>)
     let labels = facts.jobs.iter().filter_map(|job| attempt_label(job));
     let current = labels.chain([told, facts.job_set.restarts]).max().unwrap_or_default();
     let first = current - told;
-    let mut teller = Teller { facts, lives: lives(facts, &restarts, first), claimed: Vec::new() };
+    let mut teller = Teller { facts, lives: lives(facts, &restarts, first), claimed: HashSet::new() };
     let mut attempts = Vec::new();
     attempts.extend(teller.untold(first));
     let jobs_restarted = decisions.iter().filter(|decision| decision.effect == Effect::RestartsJob).count();
@@ -78,9 +80,9 @@ pub(super) fn attempts<'s>(facts: &JobSetFacts<'s, '_>, notes: &mut Vec<String>)
 /// Tells attempts, one after the other: each Job's failure leads to one decision at most.
 struct Teller<'s, 'f, 'a> {
     facts: &'f JobSetFacts<'s, 'a>,
-    lives: Vec<Life<'s>>,
+    lives: Lives<'s>,
     /// Lives whose failure has led to a decision.
-    claimed: Vec<usize>,
+    claimed: HashSet<usize>,
 }
 
 impl<'s> Teller<'s, '_, '_> {
@@ -139,17 +141,12 @@ impl<'s> Teller<'s, '_, '_> {
             through: number,
             outcome,
             count: 1,
-            started: self.started(number).or(since),
+            started: self.lives.started(number).or(since),
             ended: completed.and_then(|condition| condition.at),
             decision: None,
             gpu_seconds: None,
             missing: Vec::new(),
         }
-    }
-
-    /// When the first pods of an attempt could start.
-    fn started(&self, number: u32) -> Option<Time> {
-        self.lives.iter().filter(|life| life.attempt == Some(number)).filter_map(|life| life.started).min()
     }
 
     /// Whether it was suspended between two times: nothing was held then.
@@ -173,13 +170,12 @@ impl<'s> Teller<'s, '_, '_> {
         if recorded.at.is_none() {
             missing.push("when it ended: one Event stands for several restarts".to_owned());
         }
-        let before = self.claimed.len();
         let life = self.life_of(number, recorded);
-        let deciding = Deciding { facts: self.facts, lives: &self.lives, over: &self.claimed[..before] };
+        let deciding = Deciding { facts: self.facts, lives: &self.lives, over: &self.claimed };
         let decision = deciding.decision(number, recorded, life, &mut missing, notes);
         let known = match recorded.effect {
-            Effect::RestartsJob => life.and_then(|life| self.lives[life].started),
-            Effect::Restarts | Effect::Fails => self.started(number),
+            Effect::RestartsJob => life.and_then(|life| self.lives.get(life).started),
+            Effect::Restarts | Effect::Fails => self.lives.started(number),
         };
         let known = known.filter(|started| recorded.at.is_none_or(|ended| *started <= ended));
         let started = known.or(since.filter(|since| recorded.at.is_none_or(|ended| *since <= ended)));
@@ -208,7 +204,8 @@ impl<'s> Teller<'s, '_, '_> {
     /// The life of the Job that a decision names: the latest of its name that failed before it and led to no other.
     fn life_of(&mut self, number: u32, recorded: &RecordedDecision) -> Option<usize> {
         let name = recorded.job?;
-        let fits = |(index, life): &(usize, &Life)| {
+        let fits = |index: &usize| {
+            let life: &Life = self.lives.get(*index);
             let Some(failed) = &life.failed else { return false };
             let in_attempt = life.attempt.is_none_or(|attempt| attempt == number);
             let in_time = match recorded.at {
@@ -218,11 +215,11 @@ impl<'s> Teller<'s, '_, '_> {
                 // Its time is not told: only a Job known to be of the attempt will do.
                 None => life.attempt.is_some(),
             };
-            life.name == name && in_attempt && in_time && !self.claimed.contains(index)
+            in_attempt && in_time && !self.claimed.contains(index)
         };
-        let found = self.lives.iter().enumerate().filter(fits).max_by_key(|(_, life)| life.failed.and_then(|f| f.at));
-        let index = found.map(|(index, _)| index)?;
-        self.claimed.push(index);
+        let of_name = self.lives.named(name).filter(fits);
+        let index = of_name.max_by_key(|index| self.lives.get(*index).failed.and_then(|failed| failed.at))?;
+        self.claimed.insert(index);
         Some(index)
     }
 }

@@ -1,12 +1,13 @@
 //! What ended an attempt: the rule, the Job, and the failure behind it, as far as they are known.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::JobSetFacts;
-use super::lives::{JobFailure, Life};
+use super::lives::{JobFailure, Life, Lives};
 use super::recorded::{Recorded, RecordedDecision, Source};
 use crate::analysis::Failure;
-use crate::model::{Job, JobSet, JobSetAction, Pod, PodFailurePolicy, Uid};
+use crate::model::{Job, JobSet, JobSetAction, Pod, PodFailurePolicy, Time, Uid};
 use crate::policy::{FailedJob, job_set_rule_for, parse_message, recorded_rule};
 use crate::report::RuleSource;
 
@@ -71,9 +72,9 @@ const EVENT_LAG: f64 = 2.0;
 /// Tells what led to a decision.
 pub(super) struct Deciding<'s, 'f, 'a> {
     pub(super) facts: &'f JobSetFacts<'s, 'a>,
-    pub(super) lives: &'f [Life<'s>],
-    /// Lives that ended by an earlier decision.
-    pub(super) over: &'f [usize],
+    pub(super) lives: &'f Lives<'s>,
+    /// Lives that ended by this decision or an earlier one.
+    pub(super) over: &'f HashSet<usize>,
 }
 
 impl<'s> Deciding<'s, '_, '_> {
@@ -88,7 +89,7 @@ impl<'s> Deciding<'s, '_, '_> {
         notes: &mut Vec<String>,
     ) -> Decision<'s> {
         let job_set = self.facts.job_set;
-        let life = life.map(|index| &self.lives[index]);
+        let life = life.map(|index| self.lives.get(index));
         let failure = life.and_then(|life| life.failed);
         let mut decision = Decision {
             rule: None,
@@ -196,25 +197,34 @@ impl<'s> Deciding<'s, '_, '_> {
     /// the data are compared by when they began to fail; of one that is gone only the Event at the end of that is known.
     fn earlier(&self, number: u32, named: Option<&Life<'s>>) -> Option<&'s str> {
         let named = named?;
-        let began = |life: &Life| life.job.and_then(|job| job.failing()).and_then(|condition| condition.at);
         let is_earlier = |life: &Life| {
-            if let Some((one, other)) = began(life).zip(began(named)) {
+            if let Some((one, other)) = life.failing().zip(named.failing()) {
                 return (one.seconds() < other.seconds()).then_some(one);
             }
             let (one, other) = (life.failed?.at?, named.failed?.at?);
             (other.since(one) >= EVENT_LAG).then_some(one)
         };
         // One that was made anew before is not there any more, whether its restart is recorded or not.
-        let is_over = |index: usize, life: &Life| {
-            let by_then = |other: &Life| other.began > life.began && other.began <= named.failed.and_then(|f| f.at);
-            let anew = |other: &Life| other.name == life.name && other.attempt == life.attempt && by_then(other);
-            self.over.contains(&index) || self.lives.iter().any(anew)
+        let ended = named.failed.and_then(|failed| failed.at);
+        let is_anew = |life: &Life| {
+            let of_name = self.lives.named(life.name).map(|index| self.lives.get(index));
+            let mut of_attempt = of_name.filter(|other| other.attempt == life.attempt);
+            of_attempt.any(|other| other.began > life.began && other.began <= ended)
         };
-        let others =
-            self.lives.iter().enumerate().filter(|(index, life)| {
-                life.attempt == Some(number) && life.name != named.name && !is_over(*index, life)
-            });
-        others.filter_map(|(_, life)| Some((is_earlier(life)?, life.name))).min().map(|(_, name)| name)
+        let mut first: Option<(Time, &str)> = None;
+        for index in self.lives.failed_in(number) {
+            let life = self.lives.get(*index);
+            let Some(at) = is_earlier(life) else { continue };
+            // The dearest question comes last.
+            if life.name != named.name
+                && first.is_none_or(|first| (at, life.name) < first)
+                && !self.over.contains(index)
+                && !is_anew(life)
+            {
+                first = Some((at, life.name));
+            }
+        }
+        first.map(|(_, name)| name)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The Jobs that a `JobSet` had: those in the data, and those that only their Events tell of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use super::{JobSetFacts, attempt_label};
 use crate::analysis::facts::pod_in;
@@ -38,6 +39,11 @@ pub(super) struct JobFailure<'s> {
 }
 
 impl<'s> Life<'s> {
+    /// When it began to fail, where it is in the data.
+    pub(super) fn failing(&self) -> Option<Time> {
+        self.job?.failing()?.at
+    }
+
     /// The pod that failed it, by elimination: of the pods it made, the only one that it did not delete, as a Job that
     /// fails deletes what still runs. `None` where that does not follow: Events are not whole, pods were replaced, or
     /// restart in place and are deleted at the limit.
@@ -78,9 +84,59 @@ fn is_failure(reason: &str) -> bool {
     ) || reason.starts_with("PodFailurePolicy_")
 }
 
-/// All lives, by name and beginning. `restarts` are the times of the decisions that made all Jobs anew, of which the first
+/// All lives of a `JobSet`'s Jobs, and where to look for them: a `JobSet` may have thousands of Jobs, and restart as often.
+#[derive(Debug, Default)]
+pub(super) struct Lives<'s> {
+    /// By name and beginning.
+    all: Vec<Life<'s>>,
+    /// Those that failed, by the attempt that they are known to belong to.
+    failed_in: HashMap<u32, Vec<usize>>,
+    /// When the first pods of an attempt could start.
+    started: HashMap<u32, Time>,
+}
+
+impl<'s> Lives<'s> {
+    fn new(mut all: Vec<Life<'s>>) -> Self {
+        all.sort_by(|a, b| (a.name, a.began, a.uid).cmp(&(b.name, b.began, b.uid)));
+        let mut failed_in: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut started: HashMap<u32, Time> = HashMap::new();
+        for (index, life) in all.iter().enumerate() {
+            let Some(attempt) = life.attempt else { continue };
+            if life.failing().is_some() || life.failed.is_some() {
+                failed_in.entry(attempt).or_default().push(index);
+            }
+            if let Some(at) = life.started {
+                started.entry(attempt).and_modify(|first| *first = at.min(*first)).or_insert(at);
+            }
+        }
+        Self { all, failed_in, started }
+    }
+
+    pub(super) fn get(&self, index: usize) -> &Life<'s> {
+        &self.all[index]
+    }
+
+    /// Indexes of the lives of one name, by their beginning.
+    pub(super) fn named(&self, name: &str) -> Range<usize> {
+        let from = self.all.partition_point(|life| life.name < name);
+        let lives = self.all[from..].partition_point(|life| life.name == name);
+        from..from + lives
+    }
+
+    /// Indexes of the lives of an attempt that failed, or began to.
+    pub(super) fn failed_in(&self, attempt: u32) -> &[usize] {
+        self.failed_in.get(&attempt).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// When the first pods of an attempt could start.
+    pub(super) fn started(&self, attempt: u32) -> Option<Time> {
+        self.started.get(&attempt).copied()
+    }
+}
+
+/// All lives. `restarts` are the times of the decisions that made all Jobs anew, of which the first
 /// ended attempt `first`; attempts are told by them only where all are known.
-pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &[Option<Time>], first: u32) -> Vec<Life<'s>> {
+pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &[Option<Time>], first: u32) -> Lives<'s> {
     let job_set = facts.job_set;
     let mut by_uid: BTreeMap<(&str, Option<&Uid>), Life> = BTreeMap::new();
     for job in &facts.jobs {
@@ -116,19 +172,16 @@ pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &[Option<Time>], 
         }
     }
     let mut lives: Vec<Life> = by_uid.into_values().collect();
+    let restarts: Option<Vec<Time>> = restarts.iter().copied().collect();
     for life in &mut lives {
-        life.attempt = life.attempt.or_else(|| attempt_by_time(life.began?, restarts, first));
+        life.attempt = life.attempt.or_else(|| attempt_by_time(life.began?, restarts.as_deref()?, first));
     }
-    lives.sort_by(|a, b| (a.name, a.began, a.uid).cmp(&(b.name, b.began, b.uid)));
-    lives
+    Lives::new(lives)
 }
 
 /// The attempt in which a Job began, by the restarts before it: a restart's Event is written before its first Job is made.
 /// Before the first restart that is recorded there may have been others.
-fn attempt_by_time(began: Time, restarts: &[Option<Time>], first: u32) -> Option<u32> {
-    let mut before = 0;
-    for at in restarts {
-        before += u32::from((*at)? < began);
-    }
-    (before > 0 || first == 0).then(|| first.saturating_add(before))
+fn attempt_by_time(began: Time, restarts: &[Time], first: u32) -> Option<u32> {
+    let before = restarts.partition_point(|at| *at < began);
+    (before > 0 || first == 0).then(|| first.saturating_add(u32::try_from(before).unwrap_or(u32::MAX)))
 }

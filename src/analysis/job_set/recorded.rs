@@ -117,32 +117,43 @@ fn rule_of(reason: &str) -> Option<Recorded<'_>> {
     }
 }
 
-/// Joins the Events of the condition `RestartingJobSet` (JobSet v0.12 and later), which name the rule, to the decisions.
+/// An Event of the condition `RestartingJobSet` (JobSet v0.12 and later), which names the rule.
+struct RuleEvent<'s> {
+    at: Time,
+    rule: Recorded<'s>,
+    job: Option<&'s str>,
+    action: Option<JobSetAction>,
+    is_taken: bool,
+}
+
+fn rule_events<'s>(events: &[&'s Event]) -> Vec<RuleEvent<'s>> {
+    let of = |event: &&'s Event| {
+        Some(RuleEvent {
+            at: event.at?,
+            rule: rule_of(&event.reason)?,
+            job: named_job(&event.message),
+            action: named_action(&event.message),
+            is_taken: false,
+        })
+    };
+    let mut named: Vec<RuleEvent> = events.iter().filter_map(of).collect();
+    named.sort_by_key(|event| event.at);
+    named
+}
+
+/// Joins the Events that name rules to the decisions: each to the nearest one.
 fn name_rules<'s>(decisions: &mut [RecordedDecision<'s>], events: &[&'s Event]) {
-    let named: Vec<(&'s Event, Recorded)> =
-        events.iter().filter_map(|event| Some((*event, rule_of(&event.reason)?))).collect();
-    let mut taken = vec![false; named.len()];
+    let mut named = rule_events(events);
     let mut before: Option<usize> = None;
     for index in 0..decisions.len() {
         let decision = &decisions[index];
         if decision.effect != Effect::Restarts {
             continue;
         }
-        let distance = |event: &Event| Some(event.at?.since(decision.at?).abs());
-        let fits = |place: &usize| {
-            let (event, _) = &named[*place];
-            !taken[*place]
-                && is_same(decision, named_job(&event.message), named_action(&event.message).as_ref())
-                && distance(event).is_some_and(|distance| distance <= TOGETHER)
-        };
-        let nearest = (0..named.len()).filter(fits).min_by(|a, b| {
-            let of = |place: usize| distance(named[place].0).unwrap_or(f64::MAX);
-            of(*a).total_cmp(&of(*b))
-        });
-        let rule = match (nearest, before.map(|before| &decisions[before])) {
+        let rule = match (nearest(&named, decision), before.map(|before| &decisions[before])) {
             (Some(place), _) => {
-                taken[place] = true;
-                Some(named[place].1)
+                named[place].is_taken = true;
+                Some(named[place].rule)
             }
             // A condition that stays as it was is written no second time: same rule, same Job.
             (None, Some(before)) if is_same(decision, before.job, before.action.as_ref()) => {
@@ -153,6 +164,18 @@ fn name_rules<'s>(decisions: &mut [RecordedDecision<'s>], events: &[&'s Event]) 
         decisions[index].rule = rule;
         before = Some(index);
     }
+}
+
+/// The Event nearest to a decision that is of the same Job and action and belongs to no other.
+fn nearest(named: &[RuleEvent], decision: &RecordedDecision) -> Option<usize> {
+    let at = decision.at?;
+    let distance = |event: &RuleEvent| event.at.since(at).abs();
+    // Looked for from here to where they are too late.
+    let from = named.partition_point(|event| at.since(event.at) > TOGETHER);
+    let near = named[from..].iter().take_while(|event| distance(event) <= TOGETHER);
+    let fits = |event: &RuleEvent| !event.is_taken && is_same(decision, event.job, event.action.as_ref());
+    let near = near.enumerate().filter(|(_, event)| fits(event));
+    near.min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b))).map(|(place, _)| from + place)
 }
 
 fn is_same(decision: &RecordedDecision, job: Option<&str>, action: Option<&JobSetAction>) -> bool {
