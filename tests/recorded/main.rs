@@ -4,6 +4,7 @@
 mod collateral_and_lost;
 mod expected_pods;
 mod explanations;
+mod job_set_doubts;
 mod job_set_scale;
 mod job_set_traps;
 mod job_sets;

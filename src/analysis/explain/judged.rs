@@ -78,7 +78,7 @@ fn judge_jobs(facts: &Facts) -> Vec<Judged> {
             seen.push((matched, reason));
             all.push(Judged {
                 object: object("job", &story.job_set.namespace, job),
-                cause: format!("attempt {}: {reason}: {message}", attempt.number),
+                cause: format!("{}: {reason}: {message}", attempt.which()),
                 policy: "failurePolicy",
                 matched,
                 rules: verdicts(policy, failed, matched),

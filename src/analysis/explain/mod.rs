@@ -191,10 +191,7 @@ impl<'a, 's> Facts<'a, 's> {
         let mut missing = Vec::new();
         if let Some(story) = self.own_story() {
             let of_attempts = story.attempts.iter().flat_map(|attempt| {
-                let which = match attempt.through - attempt.number {
-                    0 => format!("attempt {}", attempt.number),
-                    _ => format!("attempts {} to {}", attempt.number, attempt.through),
-                };
+                let which = attempt.which();
                 attempt.missing.iter().map(move |what| format!("{which}: {what}"))
             });
             missing.extend(of_attempts);
@@ -277,7 +274,7 @@ fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
         let Some(decision) = attempt.decision.as_ref().filter(|decision| decision.recorded_in == "Event") else {
             continue;
         };
-        facts.push(fact(format!("Event.reason (attempt {})", attempt.number), decision.recorded_reason.to_owned()));
+        facts.push(fact(format!("Event.reason ({})", attempt.which()), decision.recorded_reason.to_owned()));
         if let (Some(job), Some((reason, message)), None) = (decision.job, decision.failure, decision.job_in_data) {
             let object = object("job", &job_set.namespace, job);
             let uid = decision.uid.map(|uid| format!(" (involvedObject.uid {uid})")).unwrap_or_default();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::JobSetFacts;
 use super::lives::{JobFailure, Life, Lives};
+use super::numbers::Numbers;
 use super::recorded::{Recorded, RecordedDecision, Source};
 use crate::analysis::Failure;
 use crate::model::{Job, JobSet, JobSetAction, Pod, PodFailurePolicy, Time, Uid};
@@ -82,7 +83,7 @@ impl<'s> Deciding<'s, '_, '_> {
     /// to `notes`.
     pub(super) fn decision(
         &self,
-        number: u32,
+        numbers: Numbers,
         recorded: &RecordedDecision<'s>,
         life: Option<usize>,
         missing: &mut Vec<String>,
@@ -124,7 +125,7 @@ impl<'s> Deciding<'s, '_, '_> {
         if let Some(life) = life {
             self.tell_pod(life, &mut decision, missing);
         }
-        decision.earlier = self.earlier(number, life);
+        decision.earlier = self.earlier(numbers, life);
         decision
     }
 
@@ -195,8 +196,8 @@ impl<'s> Deciding<'s, '_, '_> {
 
     /// A Job of the same attempt that had failed in an earlier second than the one named and was still there. Two Jobs in
     /// the data are compared by when they began to fail; of one that is gone only the Event at the end of that is known.
-    fn earlier(&self, number: u32, named: Option<&Life<'s>>) -> Option<&'s str> {
-        let named = named?;
+    fn earlier(&self, (number, through): Numbers, named: Option<&Life<'s>>) -> Option<&'s str> {
+        let named = named.filter(|_| number == through)?;
         let is_earlier = |life: &Life| {
             if let Some((one, other)) = life.failing().zip(named.failing()) {
                 return (one.seconds() < other.seconds()).then_some(one);

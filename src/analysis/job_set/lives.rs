@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use super::numbers::Restarts;
 use super::{JobSetFacts, attempt_label};
 use crate::analysis::facts::pod_in;
 use crate::model::{Event, Job, ReplicatedJob, Time, Uid};
@@ -134,9 +135,8 @@ impl<'s> Lives<'s> {
     }
 }
 
-/// All lives. `restarts` are the times of the decisions that made all Jobs anew, of which the first
-/// ended attempt `first`; attempts are told by them only where all are known.
-pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &[Option<Time>], first: u32) -> Lives<'s> {
+/// All lives. Attempts are told by the restarts only where these leave no doubt.
+pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &Restarts) -> Lives<'s> {
     let job_set = facts.job_set;
     let mut by_uid: BTreeMap<(&str, Option<&Uid>), Life> = BTreeMap::new();
     for job in &facts.jobs {
@@ -172,16 +172,8 @@ pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &[Option<Time>], 
         }
     }
     let mut lives: Vec<Life> = by_uid.into_values().collect();
-    let restarts: Option<Vec<Time>> = restarts.iter().copied().collect();
     for life in &mut lives {
-        life.attempt = life.attempt.or_else(|| attempt_by_time(life.began?, restarts.as_deref()?, first));
+        life.attempt = life.attempt.or_else(|| restarts.attempt_at(life.began?));
     }
     Lives::new(lives)
-}
-
-/// The attempt in which a Job began, by the restarts before it: a restart's Event is written before its first Job is made.
-/// Before the first restart that is recorded there may have been others.
-fn attempt_by_time(began: Time, restarts: &[Time], first: u32) -> Option<u32> {
-    let before = restarts.partition_point(|at| *at < began);
-    (before > 0 || first == 0).then(|| first.saturating_add(u32::try_from(before).unwrap_or(u32::MAX)))
 }

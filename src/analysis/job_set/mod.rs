@@ -8,6 +8,7 @@
 mod attempts;
 mod decision;
 mod lives;
+mod numbers;
 mod recorded;
 mod report;
 mod situations;
@@ -77,9 +78,9 @@ impl<'s> JobSetFacts<'s, '_> {
         attempts.iter().rev().find_map(|attempt| {
             let decision = attempt.decision.as_ref()?;
             let (earlier, named) = (decision.earlier?, decision.job?);
-            let number = attempt.number;
+            let which = attempt.which();
             Some(format!(
-                "jobset/{name}: in attempt {number} the controller names job {named} as the first failed one, {earlier} had failed before"
+                "jobset/{name}: in {which} the controller names job {named} as the first failed one, {earlier} had failed before"
             ))
         })
     }

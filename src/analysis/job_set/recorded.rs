@@ -33,8 +33,12 @@ pub(super) enum Source {
 /// A decision as it was recorded.
 #[derive(Clone, Debug)]
 pub(super) struct RecordedDecision<'s> {
-    /// When; `None` where one Event stands for several decisions and this is neither the first nor the last.
+    /// When; `None` where that is not known.
     pub(super) at: Option<Time>,
+    /// No earlier and no later than this, as far as it is known, where `at` is not.
+    pub(super) within: (Option<Time>, Option<Time>),
+    /// How many equal ones it stands for, of which none has a time where they are several.
+    pub(super) count: u32,
     pub(super) effect: Effect,
     /// The action, where the record names it: `ReachedMaxRestarts` does not tell which one met the limit.
     pub(super) action: Option<JobSetAction>,
@@ -48,25 +52,50 @@ pub(super) struct RecordedDecision<'s> {
 
 /// An Event of the action and the Event of the condition are written one after the other.
 const TOGETHER: f64 = 1.0;
-/// Decisions that one Event may stand for; a dump is not to be trusted.
-const MOST_FOLDED: u32 = 10_000;
 
-/// All decisions, in order of time.
-pub(super) fn recorded<'s>(job_set: &'s JobSet, events: &[&'s Event]) -> Vec<RecordedDecision<'s>> {
-    let mut placed: Vec<(Option<Time>, RecordedDecision)> = events.iter().flat_map(|event| of_event(event)).collect();
-    placed.sort_by_key(|(place, _)| *place);
-    let mut decisions: Vec<RecordedDecision> = placed.into_iter().map(|(_, decision)| decision).collect();
+impl RecordedDecision<'_> {
+    /// What is missing where no time is known.
+    pub(super) fn why_no_time(&self) -> &'static str {
+        match (self.source, self.count) {
+            (Source::Condition(_), _) => {
+                "when it ended: the condition RestartingJobSet has the time of the first restart since all Jobs were ready"
+            }
+            (Source::Event, 1) => "when it ended: one Event stands for several restarts",
+            (Source::Event, _) => {
+                "when each of them ended: one Event stands for several restarts, and has the times of the first and the last"
+            }
+        }
+    }
+}
+
+/// All decisions, in order of time. `restarts` is how many there were, as far as the counters are up to date.
+pub(super) fn recorded<'s>(job_set: &'s JobSet, events: &[&'s Event], restarts: u32) -> Vec<RecordedDecision<'s>> {
+    let mut decisions: Vec<RecordedDecision> = events.iter().flat_map(|event| of_event(event)).collect();
+    decisions.sort_by_key(|decision| decision.at.or(decision.within.0));
     name_rules(&mut decisions, events);
-    add_from_conditions(job_set, &mut decisions);
+    add_from_conditions(job_set, restarts, &mut decisions);
     decisions
 }
 
-/// The decisions an Event stands for, each with its place in time: recorders of JobSet before v0.12 fold equal ones into
-/// one Event with a count.
-fn of_event(event: &Event) -> Vec<(Option<Time>, RecordedDecision<'_>)> {
+/// How many restarts of one kind some decisions stand for.
+pub(super) fn count(decisions: &[RecordedDecision], effect: Effect) -> u32 {
+    let of_kind = decisions.iter().filter(|decision| decision.effect == effect);
+    of_kind.fold(0, |sum, decision| sum.saturating_add(decision.count))
+}
+
+/// Whether Events about decisions may have been dropped: by the recorder that JobSet had before v0.12.
+pub(super) fn may_be_dropped(events: &[&Event]) -> bool {
+    events.iter().any(|event| event.of_core_recorder && effect_of(&event.reason).is_some())
+}
+
+/// The decisions an Event stands for: recorders of JobSet before v0.12 fold equal ones into one Event with a count, which
+/// tells of the first and of the last when they were.
+fn of_event(event: &Event) -> Vec<RecordedDecision<'_>> {
     let Some((effect, action)) = effect_of(&event.reason) else { return Vec::new() };
     let one = |at| RecordedDecision {
         at,
+        within: (None, None),
+        count: 1,
         effect,
         action: action.clone(),
         // An Event that stands for similar ones has the last one's text.
@@ -75,11 +104,14 @@ fn of_event(event: &Event) -> Vec<(Option<Time>, RecordedDecision<'_>)> {
         reason: &event.reason,
         source: Source::Event,
     };
-    let mut all = vec![(event.at, one(event.at))];
+    let mut all = vec![one(event.at)];
     if event.count > 1 && effect != Effect::Fails {
-        // Between the first and the last, of which alone the time is known. No more than a person would believe.
-        all.extend((2..event.count.min(MOST_FOLDED)).map(|_| (event.at, one(None))));
-        all.push((event.last, one(event.last)));
+        // The field of the last one holds whole seconds.
+        let last = event.last.max(event.at);
+        if event.count > 2 {
+            all.push(RecordedDecision { within: (event.at, last), count: event.count - 2, ..one(None) });
+        }
+        all.push(one(last));
     }
     all
 }
@@ -191,7 +223,9 @@ fn went_false_between(events: &[&Event], from: Option<Time>, to: Option<Time>) -
 }
 
 /// The last decisions, where conditions tell them and no Event does.
-fn add_from_conditions<'s>(job_set: &'s JobSet, decisions: &mut Vec<RecordedDecision<'s>>) {
+fn add_from_conditions<'s>(job_set: &'s JobSet, restarts: u32, decisions: &mut Vec<RecordedDecision<'s>>) {
+    // A condition that stays `True` keeps the time of when it became so, whatever restart its reason is of.
+    let is_only_one = restarts.saturating_sub(count(decisions, Effect::Restarts)) <= 1;
     if let Some(condition) = job_set.condition("RestartingJobSet") {
         let last = decisions.iter_mut().rfind(|decision| decision.effect == Effect::Restarts);
         let (job, action) = (named_job(&condition.message), named_action(&condition.message));
@@ -203,7 +237,9 @@ fn add_from_conditions<'s>(job_set: &'s JobSet, decisions: &mut Vec<RecordedDeci
                 }
             }
             _ => decisions.push(RecordedDecision {
-                at: condition.at,
+                at: condition.at.filter(|_| is_only_one),
+                within: (condition.at, None),
+                count: 1,
                 effect: Effect::Restarts,
                 action,
                 job,
@@ -218,6 +254,8 @@ fn add_from_conditions<'s>(job_set: &'s JobSet, decisions: &mut Vec<RecordedDeci
         let action = effect_of(&condition.reason).and_then(|(_, action)| action);
         decisions.push(RecordedDecision {
             at: condition.at,
+            within: (None, None),
+            count: 1,
             effect: Effect::Fails,
             action,
             job: named_job(&condition.message),

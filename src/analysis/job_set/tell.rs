@@ -136,7 +136,7 @@ impl<'s> JobSetStory<'s> {
                     .and_then(|replicated| replicated.rule_names.as_deref())
                     .or(self.job_set.rule_names.as_deref()),
                 node: decision.and_then(|decision| decision.node).map(Into::into),
-                attempt: decision.map(|_| attempt.number),
+                attempt: decision.map(|_| attempt.number).filter(|number| *number == attempt.through),
                 place,
             }),
         };
@@ -145,11 +145,7 @@ impl<'s> JobSetStory<'s> {
 
     fn gone(attempt: &Attempt) -> String {
         let Some(decision) = &attempt.decision else {
-            let attempts = match attempt.through - attempt.number {
-                0 => format!("attempt {}", attempt.number),
-                _ => format!("attempts {} to {}", attempt.number, attempt.through),
-            };
-            return format!("{attempts}: {}", attempt.missing.join("; "));
+            return format!("{}: {}", attempt.which(), attempt.missing.join("; "));
         };
         let pod = match (decision.pod, decision.node) {
             (Some(pod), Some(node)) => format!("pod {pod} on {node}"),
@@ -157,7 +153,7 @@ impl<'s> JobSetStory<'s> {
             (None, _) => "its pods".to_owned(),
         };
         let gone = if decision.pod.is_some() { "is gone" } else { "are gone" };
-        format!("attempt {}: {pod} {gone}", attempt.number)
+        format!("{}: {pod} {gone}", attempt.which())
     }
 
     /// What tore down the pods of a Job that was deleted.

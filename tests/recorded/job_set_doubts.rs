@@ -1,0 +1,135 @@
+//! What of a `JobSet` cannot be known: it is said to be unknown, and nothing is told in its place.
+
+use serde_json::{Value, json};
+
+use crate::job_sets_made_up::{BACKOFF, JobSet, attempts, condition, job, job_event, restarts_by};
+use crate::support::Story;
+
+/// An Event of a restart as recorders before JobSet v0.12 write it: equal ones are one, with a count.
+fn folded(job: &str, first: &str, last: &str, count: u32) -> Value {
+    let reason = "RestartJobSetFailurePolicyAction";
+    json!({
+        "apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("js.{job}.{first}"), "namespace": "ns"},
+        "involvedObject": {"kind": "JobSet", "name": "js", "namespace": "ns", "uid": "js-uid"},
+        "reason": reason, "message": format!("applying RestartJobSet failure policy action (first failed job: {job})"),
+        "eventTime": null, "firstTimestamp": format!("2026-11-30T{first}Z"), "lastTimestamp": format!("2026-11-30T{last}Z"),
+        "count": count,
+    })
+}
+
+/// `1-2 x1 js-b-0 09:20:00`: the attempts that an entry may stand for, for how many, the Job and the end.
+fn told(story: &Story) -> Vec<String> {
+    let line = |attempt: &Value| {
+        let through = attempt["through"].as_u64().map(|through| format!("-{through}")).unwrap_or_default();
+        let end = attempt["endedAt"].as_str().map_or("?", |at| &at[11..19]);
+        let job = attempt["job"].as_str().unwrap_or("?");
+        format!("{}{through} x{} {job} {end}", attempt["attempt"], attempt["count"])
+    };
+    let ended = attempts(story).iter().filter(|attempt| attempt["outcome"] != "running");
+    ended.map(line).collect()
+}
+
+fn missing(attempt: &Value) -> String {
+    attempt["missing"].to_string()
+}
+
+/// The condition `RestartingJobSet` that became true at 09:10 and has the reason of the last restart since.
+fn restarting_since_0910() -> Value {
+    let message = "applying RestartJobSet failure policy action (first failed job: js-b-0)";
+    condition("RestartingJobSet", "True", "FailurePolicy_again", message, "2026-11-30T09:10:00Z")
+}
+
+fn restarted(times: u32, events: impl IntoIterator<Item = Value>) -> Story {
+    let status = json!({"restarts": times, "restartsCountTowardsMax": times, "conditions": [restarting_since_0910()]});
+    let jobs = ["js-a-0", "js-b-0"].map(|name| {
+        let mut job = job(name, times, &[]);
+        job["metadata"]["creationTimestamp"] = "2026-11-30T11:00:01Z".into();
+        job
+    });
+    JobSet::new(restarts_by("RestartJobSet")).status(status).with(jobs.into_iter().chain(events))
+}
+
+#[test]
+fn a_condition_that_stays_true_tells_not_when_its_last_reason_came() {
+    let twice = restarted(2, []);
+    let last = &attempts(&twice)[1];
+    assert_eq!((&last["attempt"], &last["job"], &last["endedAt"]), (&json!(1), &json!("js-b-0"), &Value::Null));
+    assert!(missing(last).contains("when it ended: the condition RestartingJobSet"), "{last}");
+    // Where there was one restart, the condition is of that.
+    let once = restarted(1, []);
+    assert_eq!(attempts(&once)[0]["endedAt"], "2026-11-30T09:10:00Z");
+}
+
+#[test]
+fn a_job_that_failed_when_a_condition_became_true_is_not_that_of_its_last_reason() {
+    let events = || {
+        [
+            job_event("js-b-0", 0, "SuccessfulCreate", "Created pod: x", "2026-11-30T09:00:05.200000Z"),
+            job_event("js-b-0", 0, "DeadlineExceeded", "m", "2026-11-30T09:10:00.100000Z"),
+            job_event("js-b-0", 1, "SuccessfulCreate", "Created pod: y", "2026-11-30T09:10:05.200000Z"),
+            job_event("js-b-0", 1, "BackoffLimitExceeded", BACKOFF, "2026-11-30T11:00:00.100000Z"),
+        ]
+    };
+    let story = restarted(2, events());
+    let last = &attempts(&story)[1];
+    assert_eq!((&last["jobUid"], &last["reason"]), (&Value::Null, &Value::Null));
+    assert!(missing(last).contains("why the Job failed"), "{last}");
+    assert_eq!(attempts(&restarted(1, events()))[0]["jobUid"], "js-b-0-0");
+}
+
+/// Which of the Jobs ended attempt 1, and which attempt 2, no Event tells.
+#[test]
+fn between_the_first_and_the_last_of_a_folded_event_others_have_no_certain_number() {
+    let story = JobSet::new(restarts_by("RestartJobSet"))
+        .status(json!({"restarts": 4, "restartsCountTowardsMax": 4}))
+        .with([folded("js-a-0", "09:10:00", "09:40:00", 3), folded("js-b-0", "09:20:00", "09:20:00", 1)]);
+    assert_eq!(
+        told(&story),
+        ["0 x1 js-a-0 09:10:00", "1-2 x1 js-a-0 ?", "1-2 x1 js-b-0 09:20:00", "3 x1 js-a-0 09:40:00"]
+    );
+    for doubtful in &attempts(&story)[1..3] {
+        assert!(missing(doubtful).contains("which of attempts 1 to 2"), "{doubtful}");
+        assert_eq!((&doubtful["startedAt"], &doubtful["gpuSeconds"]), (&Value::Null, &Value::Null));
+    }
+    let used: Vec<&Value> = attempts(&story).iter().map(|attempt| &attempt["countedSoFar"]).collect();
+    assert_eq!(used, [&json!(1), &Value::Null, &Value::Null, &json!(4), &Value::Null]);
+    let lost: Vec<&Value> = story.lines.iter().map(|line| &line["attempt"]).collect();
+    assert_eq!(lost.iter().filter(|attempt| attempt.is_null()).count(), 2, "{lost:?}");
+}
+
+/// An Event that stands apart is numbered as ever.
+#[test]
+fn folded_events_that_do_not_overlap_leave_no_doubt() {
+    let story = JobSet::new(restarts_by("RestartJobSet"))
+        .status(json!({"restarts": 5, "restartsCountTowardsMax": 5}))
+        .with([folded("js-a-0", "09:10:00", "09:30:00", 4), folded("js-b-0", "09:40:00", "09:40:00", 1)]);
+    assert_eq!(
+        told(&story),
+        ["0 x1 js-a-0 09:10:00", "1-2 x2 js-a-0 ?", "3 x1 js-a-0 09:30:00", "4 x1 js-b-0 09:40:00"]
+    );
+    assert!(!missing(&attempts(&story)[1]).contains("which of"), "both of them: {}", attempts(&story)[1]);
+}
+
+/// The recorder before JobSet v0.12 drops Events beyond 25 at once: those that are missing may be the last ones.
+#[test]
+fn where_events_may_have_been_dropped_attempts_are_not_numbered_from_the_last() {
+    let story = JobSet::new(restarts_by("RestartJobSet"))
+        .status(json!({"restarts": 40, "restartsCountTowardsMax": 40}))
+        .with([folded("js-a-0", "09:01:00", "09:36:00", 36)]);
+    assert_eq!(
+        told(&story),
+        ["0-39 x4 ? ?", "0-4 x1 js-a-0 09:01:00", "1-38 x34 js-a-0 ?", "35-39 x1 js-a-0 09:36:00"]
+    );
+    assert!(missing(&attempts(&story)[1]).contains("which of attempts 0 to 4"), "{}", attempts(&story)[1]);
+    let lost: u64 = story.lines.iter().map(|line| line["count"].as_u64().unwrap()).sum();
+    assert_eq!(lost, 40, "each restart once");
+    assert_eq!(attempts(&story)[4]["attempt"], 40);
+}
+
+/// A dump is not to be trusted: what a count says takes no memory.
+#[test]
+fn counts_beyond_belief_take_no_memory() {
+    let events = (0..100).map(|n| folded(&format!("js-a-{n}"), &format!("09:10:{:02}", n % 60), "09:40:00", 1 << 31));
+    let story = JobSet::new(restarts_by("RestartJobSet")).status(json!({"restarts": 3})).with(events);
+    assert!(attempts(&story).len() <= 301, "{}", attempts(&story).len());
+}
