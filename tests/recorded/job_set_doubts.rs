@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::job_sets_made_up::{BACKOFF, JobSet, attempts, condition, job, job_event, restarts_by};
+use crate::job_sets_made_up::{BACKOFF, JobSet, attempts, condition, job, job_event, restart, restarts_by};
 use crate::support::Story;
 
 /// An Event of a restart as recorders before JobSet v0.12 write it: equal ones are one, with a count.
@@ -132,4 +132,39 @@ fn counts_beyond_belief_take_no_memory() {
     let events = (0..100).map(|n| folded(&format!("js-a-{n}"), &format!("09:10:{:02}", n % 60), "09:40:00", 1 << 31));
     let story = JobSet::new(restarts_by("RestartJobSet")).status(json!({"restarts": 3})).with(events);
     assert!(attempts(&story).len() <= 301, "{}", attempts(&story).len());
+}
+
+/// Of two dumps, the older one holds a Job that is long gone: the later one has its successor.
+#[test]
+fn a_job_whose_successor_is_there_does_not_make_it_restart() {
+    let mut status = json!({"restarts": 3, "restartsCountTowardsMax": 3});
+    let outcome = |status: &Value, jobs: &[Value]| {
+        let story = JobSet::new(restarts_by("RestartJobSet")).status(status.clone()).with(jobs.to_vec());
+        attempts(&story).last().unwrap()["outcome"].clone()
+    };
+    let mut old = job("js-a-0", 1, &[]);
+    old["metadata"]["creationTimestamp"] = "2026-11-30T08:59:00Z".into();
+    assert_eq!(outcome(&status, &[old.clone(), job("js-a-0", 3, &[])]), "running");
+    // Without a successor, it is being torn down.
+    assert_eq!(outcome(&status, &[old.clone(), job("js-b-0", 3, &[])]), "restarting");
+    // Where the condition tells, that holds.
+    let ready = condition("RestartingJobSet", "False", "JobsReady", "all jobs are ready", "2026-11-30T09:03:20Z");
+    status["conditions"] = json!([ready]);
+    assert_eq!(outcome(&status, &[old, job("js-b-0", 3, &[])]), "running");
+}
+
+/// As hand-written or reduced Events have it.
+#[test]
+fn events_without_a_uid_from_before_a_jobset_was_made_are_not_its_own() {
+    let mut before = restart("RestartJobSet", "FailurePolicy_again", "js-a-0", "2026-11-30T08:00:00.500000Z");
+    let mut after = restart("RestartJobSet", "FailurePolicy_again", "js-b-0", "2026-11-30T09:10:00.500000Z");
+    for event in before.iter_mut().chain(&mut after) {
+        event["involvedObject"].as_object_mut().unwrap().remove("uid");
+    }
+    let restarted = |events: Vec<Value>| {
+        let set = JobSet::new(restarts_by("RestartJobSet")).status(json!({"restarts": 1}));
+        attempts(&set.with(events))[0]["job"].clone()
+    };
+    assert_eq!(restarted(before), Value::Null);
+    assert_eq!(restarted(after), "js-b-0");
 }

@@ -160,11 +160,15 @@ impl<'s> Teller<'s, '_, '_> {
         let is = |state: &str| job_set.terminal_state.as_deref() == Some(state) || job_set.condition(state).is_some();
         let completed = job_set.condition("Completed");
         let is_previous = |job: &&'s Job| attempt_label(job).is_some_and(|attempt| attempt < number);
+        // JobSet before v0.12 has no such condition: a Job of the attempt before that is still there tells it.
+        let mut restarting = job_set.conditions.iter().filter(|condition| *condition.type_ == *"RestartingJobSet");
+        let is_restarting =
+            restarting.next().map_or_else(|| self.facts.there.iter().any(is_previous), |condition| condition.is_true);
         let outcome = if is("Completed") {
             Outcome::Completed
         } else if job_set.suspend {
             Outcome::Suspended
-        } else if job_set.condition("RestartingJobSet").is_some() || self.facts.jobs.iter().any(is_previous) {
+        } else if is_restarting {
             Outcome::Restarting
         } else {
             Outcome::Running

@@ -46,6 +46,9 @@ pub(super) struct JobSetFacts<'s, 'a> {
     pub(super) job_set: &'s JobSet,
     /// Its Jobs in the data, by name.
     pub(super) jobs: Vec<&'s Job>,
+    /// Those of them that are still there: of dumps of several moments an older one may hold a Job whose successor, of the
+    /// same name, is in a later one.
+    pub(super) there: Vec<&'s Job>,
     /// Their pods.
     pub(super) pods: &'a HashMap<*const Job, Vec<&'s Pod>>,
     /// Their failures: indexes in `failures`.
@@ -98,6 +101,14 @@ impl<'s> JobSetFacts<'s, '_> {
             "Events are not in the data, or not whole"
         }
     }
+}
+
+/// The Jobs, given by name, that no other one has taken the name of.
+pub(super) fn still_there<'s>(jobs: &[&'s Job]) -> Vec<&'s Job> {
+    let own_restarts = |job: &Job| job.labels.get("jobset.sigs.k8s.io/job-restart-attempt")?.parse::<u32>().ok();
+    let age = |job: &Job| (attempt_label(job), own_restarts(job), job.created);
+    let of_name = jobs.chunk_by(|one, other| one.name == other.name);
+    of_name.filter_map(|same| same.iter().copied().max_by_key(|job| age(job))).collect()
 }
 
 /// The restart attempt that a Job was made in, by its label.

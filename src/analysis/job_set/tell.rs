@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::attempts::Attempt;
-use super::{JobSetFacts, JobSetStory};
+use super::{JobSetFacts, JobSetStory, still_there};
 use crate::analysis::facts::Evidence;
 use crate::analysis::failure::{GoneJob, RuleHit, Told};
 use crate::analysis::owner::{Owners, Wrapper};
@@ -54,13 +54,16 @@ pub(crate) fn stories<'s>(material: &Material<'s, '_>, wanted: impl Fn(&'s JobSe
     }
     let story = |job_set: &'s JobSet| {
         let own = events.get(&(&*job_set.namespace, &*job_set.name)).into_iter().flatten().copied();
+        // Before it was made, another one may have had its name.
         let same = |event: &&Event| match (&event.uid, &job_set.uid) {
             (Some(uid), Some(own)) => uid == own,
-            _ => true,
+            _ => event.last.or(event.at) >= job_set.created,
         };
+        let jobs = jobs.get(&std::ptr::from_ref(job_set)).cloned().unwrap_or_default();
         let facts = JobSetFacts {
             job_set,
-            jobs: jobs.get(&std::ptr::from_ref(job_set)).cloned().unwrap_or_default(),
+            there: still_there(&jobs),
+            jobs,
             pods: material.pods,
             failures_of: &failures_of,
             failures: material.failures,
