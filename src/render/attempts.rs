@@ -95,6 +95,8 @@ fn first_failure(run: &[&AttemptReport]) -> String {
         (_, _, Some(condition), _) => condition.clone(),
         (Some(container), Some(code), _, _) => format!("{container} exit {code}"),
         (_, _, _, Some(reason)) => format!("{reason}, exit unknown"),
+        // No Job is missing: none failed.
+        _ if attempt.job.is_none() && attempt.missing.is_empty() => return "no Job failed".to_owned(),
         _ => "unknown".to_owned(),
     };
     let said = attempt.said.as_ref().map(|said| format!(" \"{said}\"")).unwrap_or_default();

@@ -7,7 +7,8 @@ use super::{FailureRule, Moment};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSetRule {
-    /// The rule's name; `(default)` where none applied, `(no failure policy)`, `(unknown)`.
+    /// The rule's name; `(default)` where none applied, `(no failure policy)`, `(restarts in place)` where no rule was asked,
+    /// `(unknown)`.
     pub label: String,
     /// The rule's name, where a rule applied.
     pub name: Option<String>,

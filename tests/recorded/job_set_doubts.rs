@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::job_sets_made_up::{BACKOFF, JobSet, attempts, condition, job, job_event, restart, restarts_by};
+use crate::job_sets_made_up::{
+    BACKOFF, JobSet, attempts, condition, event, failed_pod, job, job_event, restart, restarts_by,
+};
 use crate::support::Story;
 
 /// An Event of a restart as recorders before JobSet v0.12 write it: equal ones are one, with a count.
@@ -167,4 +169,135 @@ fn events_without_a_uid_from_before_a_jobset_was_made_are_not_its_own() {
     };
     assert_eq!(restarted(before), Value::Null);
     assert_eq!(restarted(after), "js-b-0");
+}
+
+/// Two failures of one Job within two seconds, and all Events there.
+#[test]
+fn a_job_made_anew_within_the_second_of_a_decision_did_not_lead_to_it() {
+    let message = "applying RestartJob failure policy action (first failed job: js-a-0)";
+    let limit = "jobset failed due to reaching max number of restarts (first failed job: js-a-0)";
+    let ended = condition("Failed", "True", "ReachedMaxRestarts", limit, "2026-11-30T09:00:32Z");
+    let mut second = job("js-a-0", 0, &[["Failed", "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:00:31Z"]]);
+    second["metadata"]["uid"] = "js-a-0-1".into();
+    second["metadata"]["creationTimestamp"] = "2026-11-30T09:00:30Z".into();
+    let create = |attempt: u32, at: &str| job_event("js-a-0", attempt, "SuccessfulCreate", "Created pod: x", at);
+    let all = || {
+        vec![
+            second.clone(),
+            create(0, "2026-11-30T09:00:01.200000Z"),
+            job_event("js-a-0", 0, "DeadlineExceeded", "m", "2026-11-30T09:00:30.100000Z"),
+            event("RestartJobFailurePolicyAction", message, "2026-11-30T09:00:30.200000Z"),
+            job_event("js-a-0", 1, "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:00:31.900000Z"),
+            event("ReachedMaxRestarts", limit, "2026-11-30T09:00:32.100000Z"),
+        ]
+    };
+    let policy = json!({"maxRestarts": 1, "rules": [{"name": "alone", "action": "RestartJob"}]});
+    let status = json!({"restarts": 0, "terminalState": "Failed", "conditions": [ended],
+        "replicatedJobsStatus": [{"name": "a", "jobRestarts": [1, 0], "jobRestartsCountTowardsMax": [1, 0]}]});
+    for created in [Some("2026-11-30T09:00:30.500000Z"), None] {
+        let objects = all().into_iter().chain(created.map(|at| create(1, at)));
+        let story = JobSet::new(policy.clone()).status(status.clone()).with(objects);
+        let uids: Vec<&Value> = attempts(&story).iter().map(|attempt| &attempt["jobUid"]).collect();
+        assert_eq!(uids, ["js-a-0-0", "js-a-0-1"], "{created:?}");
+    }
+}
+
+#[test]
+fn a_rules_event_alone_tells_of_a_restart() {
+    let both = |job: &str, at: &str| restart("RestartJobSet", "FailurePolicy_again", job, at);
+    let mut events = both("js-a-0", "2026-11-30T09:10:00.500000Z");
+    events.push(both("js-b-0", "2026-11-30T09:20:00.500000Z").remove(0));
+    events.extend(both("js-a-1", "2026-11-30T09:30:00.500000Z"));
+    let story = JobSet::new(restarts_by("RestartJobSet"))
+        .status(json!({"restarts": 3, "restartsCountTowardsMax": 3}))
+        .with(events);
+    assert_eq!(told(&story), ["0 x1 js-a-0 09:10:00", "1 x1 js-b-0 09:20:00", "2 x1 js-a-1 09:30:00"]);
+    let second = &attempts(&story)[1];
+    assert_eq!((&second["rule"]["label"], &second["rule"]["action"]), (&json!("again"), &json!("RestartJobSet")));
+    assert_eq!((&second["rule"]["source"], &second["counted"]), (&json!("recorded"), &json!(true)));
+}
+
+/// The Event of the second restart's rule is lost: that the rule is the same follows only where nothing speaks against it.
+#[test]
+fn a_rule_taken_over_from_the_restart_before_yields_to_what_the_failure_tells() {
+    let policy = json!({"maxRestarts": 9, "rules": [
+        {"name": "deadline", "action": "RestartJobSet", "onJobFailureReasons": ["DeadlineExceeded"]},
+        {"name": "other", "action": "RestartJobSet"}]});
+    let told = |second: &str| {
+        let mut events = restart("RestartJobSet", "FailurePolicy_deadline", "js-a-0", "2026-11-30T09:10:00.500000Z");
+        events
+            .push(restart("RestartJobSet", "FailurePolicy_x", "js-a-0", "2026-11-30T09:20:00.500000Z").pop().unwrap());
+        events.extend([
+            job_event("js-a-0", 0, "SuccessfulCreate", "Created pod: x", "2026-11-30T09:00:05.200000Z"),
+            job_event("js-a-0", 0, "DeadlineExceeded", "m", "2026-11-30T09:10:00.100000Z"),
+            job_event("js-a-0", 1, "SuccessfulCreate", "Created pod: y", "2026-11-30T09:10:05.200000Z"),
+            job_event("js-a-0", 1, second, "m", "2026-11-30T09:20:00.100000Z"),
+        ]);
+        let status = json!({"restarts": 2, "restartsCountTowardsMax": 2});
+        let story = JobSet::new(policy.clone()).status(status).with(events);
+        assert_eq!(story.report["notes"].to_string().contains("the controller recorded"), false);
+        let rule = &attempts(&story)[1]["rule"];
+        format!("{} {}", rule["label"], rule["source"]).replace('"', "")
+    };
+    assert_eq!(told("BackoffLimitExceeded"), "other evaluated");
+    assert_eq!(told("DeadlineExceeded"), "deadline recorded");
+}
+
+/// The Job's creation and the Event of its successor's failure are lost: what is left is the failure of an attempt before.
+#[test]
+fn a_failure_long_before_a_decision_did_not_lead_to_it() {
+    let told = |failed: &str| {
+        let mut events = restart("RestartJobSet", "FailurePolicy_again", "js-b-0", "2026-11-30T09:10:00.500000Z");
+        events.extend(restart("RestartJobSet", "FailurePolicy_again", "js-a-0", "2026-11-30T10:05:00.500000Z"));
+        events.push(job_event("js-a-0", 0, "DeadlineExceeded", "m", failed));
+        let status = json!({"restarts": 2, "restartsCountTowardsMax": 2});
+        let story = JobSet::new(restarts_by("RestartJobSet")).status(status).with(events);
+        attempts(&story)[1]["reason"].clone()
+    };
+    assert_eq!(told("2026-11-30T09:10:01.900000Z"), Value::Null);
+    assert_eq!(told("2026-11-30T10:04:59.900000Z"), "DeadlineExceeded");
+    // Behind the decision it may be the next attempt's.
+    assert_eq!(told("2026-11-30T10:05:02.100000Z"), Value::Null);
+}
+
+/// `reconcileInPlaceRestart` fails the `JobSet` by the counts of its containers.
+#[test]
+fn restarts_in_place_fail_a_jobset_without_a_job_or_a_rule() {
+    let limit = "jobset failed due to reaching max number of restarts";
+    let ended = condition("Failed", "True", "ReachedMaxRestarts", limit, "2026-11-30T09:05:01Z");
+    let status =
+        json!({"restarts": 0, "terminalState": "Failed", "currentInPlaceRestartAttempt": 3, "conditions": [ended]});
+    let policy = json!({"maxRestarts": 2, "restartStrategy": "InPlaceRestart", "rules": [{"name": "r", "action": "FailJobSet"}]});
+    let mut pod = failed_pod("js-a-0", 0);
+    pod["status"] = json!({"phase": "Running", "containerStatuses": [{"name": "main", "restartCount": 3, "state": {"running": {}},
+        "lastState": {"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": "2026-11-30T09:05:00Z"}}}]});
+    let told = |objects: Vec<Value>| JobSet::new(policy.clone()).status(status.clone()).with(objects);
+    let story = told(vec![job("js-a-0", 0, &[]), pod]);
+    assert!(story.of_class("lost").is_empty(), "{:?}", story.lines);
+    let attempt = &attempts(&story)[0];
+    assert_eq!((&attempt["outcome"], &attempt["missing"]), (&json!("failed"), &json!([])));
+    let rule = &attempt["rule"];
+    assert_eq!(
+        (&rule["label"], &rule["name"], &rule["source"]),
+        (&json!("(restarts in place)"), &Value::Null, &Value::Null)
+    );
+    assert_eq!(rule["failedReason"], "ReachedMaxRestarts");
+    // Where its Jobs are gone, nothing else tells that it failed.
+    assert_eq!(told(vec![]).of_class("lost")[0]["reason"], "ReachedMaxRestarts");
+}
+
+#[test]
+fn a_pattern_too_large_is_the_reason_said_and_no_other() {
+    let pattern = "a".repeat(20_000);
+    let rules = json!([{"name": "r0", "action": "FailJobSet", "onJobFailureMessagePatterns": [pattern]}, {"name": "r1", "action": "RestartJobSet"}]);
+    let message = "applying RestartJobSet failure policy action (first failed job: js-a-0)";
+    let story = JobSet::new(json!({"maxRestarts": 9, "rules": rules})).status(json!({"restarts": 1})).with([
+        event("RestartJobSetFailurePolicyAction", message, "2026-11-30T09:10:30.500000Z"),
+        job_event("js-a-0", 0, "SuccessfulCreate", "Created pod: x", "2026-11-30T09:00:01.500000Z"),
+        job_event("js-a-0", 0, "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:10:30.400000Z"),
+    ]);
+    let attempt = &attempts(&story)[0];
+    assert_eq!((&attempt["rule"]["label"], &attempt["reason"]), (&json!("(unknown)"), &json!("BackoffLimitExceeded")));
+    assert!(missing(attempt).contains("a pattern of a rule is too large to judge"), "{attempt}");
+    assert!(!missing(attempt).contains("reason is not known"), "{attempt}");
 }

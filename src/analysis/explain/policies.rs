@@ -50,7 +50,7 @@ fn failure_policy(story: &JobSetStory) -> Option<PolicyReport> {
         rules: policy.rules.iter().enumerate().map(rule).collect(),
         default_action: "RestartJobSet".to_owned(),
         default_matched: count(&|decision| decision.rule.is_none() && decision.source.is_some()),
-        unknown: u64::from(untold) + count(&|decision| decision.source.is_none()),
+        unknown: u64::from(untold) + count(&|decision| decision.source.is_none() && !decision.in_place),
         partial: false,
     })
 }

@@ -35,9 +35,6 @@ pub struct Attempt<'s> {
     pub missing: Vec<String>,
 }
 
-/// A Job's Event may be written a moment after the decision that its status led to, and by another machine's clock.
-const SLACK_SECONDS: i64 = 2;
-
 impl Attempt<'_> {
     /// Whether it ended by a restart that counts towards `maxRestarts`; `None` where it ended otherwise, and where that is
     /// not known.
@@ -258,16 +255,13 @@ impl<'s> Teller<'s, '_, '_> {
         let name = recorded.job?;
         let fits = |index: &usize| {
             let life: &Life = self.lives.get(*index);
-            let Some(failed) = &life.failed else { return false };
             let in_attempt = life.attempt.is_none_or(|attempt| (number..=through).contains(&attempt));
             let in_time = match recorded.at {
-                Some(at) => {
-                    failed.at <= Some(at.plus_seconds(SLACK_SECONDS)) && life.began.is_none_or(|began| began <= at)
-                }
+                Some(at) => life.may_have_led_to(at),
                 // Its time is not told: only a Job known to be of the attempt will do.
                 None => life.attempt.is_some() && number == through,
             };
-            in_attempt && in_time && !self.claimed.contains(index)
+            life.failed.is_some() && in_attempt && in_time && !self.claimed.contains(index)
         };
         let of_name = self.lives.named(name).filter(fits);
         let index = of_name.max_by_key(|index| self.lives.get(*index).failed.and_then(|failed| failed.at))?;

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::JobSetFacts;
-use super::lives::{JobFailure, Life, Lives};
+use super::lives::{Life, Lives};
 use super::numbers::Numbers;
-use super::recorded::{Recorded, RecordedDecision, Source};
+use super::recorded::{RecordedDecision, Source};
+use super::rule::judge_rule;
 use crate::analysis::Failure;
-use crate::model::{Job, JobSet, JobSetAction, Pod, PodFailurePolicy, Time, Uid};
-use crate::policy::{FailedJob, job_set_rule_for, parse_message, recorded_rule};
+use crate::model::{Job, JobSetAction, Pod, PodFailurePolicy, Time, Uid};
+use crate::policy::{parse_message, recorded_rule};
 use crate::report::RuleSource;
 
 /// What ended an attempt, and what led to it.
@@ -23,6 +24,9 @@ pub struct Decision<'s> {
     pub unknown_rule: Option<&'s str>,
     /// The action; `None` without a failure policy, and where it is not known.
     pub action: Option<JobSetAction>,
+    /// Containers were restarted in place more often than `maxRestarts` allows: no Job failed, and no rule was asked
+    /// (`reconcileInPlaceRestart`).
+    pub in_place: bool,
     /// The reason recorded: of the Event or of the condition.
     pub recorded_reason: &'s str,
     /// What recorded it: `Event` or `condition Failed`.
@@ -89,7 +93,6 @@ impl<'s> Deciding<'s, '_, '_> {
         missing: &mut Vec<String>,
         notes: &mut Vec<String>,
     ) -> Decision<'s> {
-        let job_set = self.facts.job_set;
         let life = life.map(|index| self.lives.get(index));
         let failure = life.and_then(|life| life.failed);
         let mut decision = Decision {
@@ -97,6 +100,7 @@ impl<'s> Deciding<'s, '_, '_> {
             source: None,
             unknown_rule: None,
             action: recorded.action.clone(),
+            in_place: false,
             recorded_reason: recorded.reason,
             recorded_in: match recorded.source {
                 Source::Event => "Event",
@@ -118,7 +122,7 @@ impl<'s> Deciding<'s, '_, '_> {
             node: None,
             earlier: None,
         };
-        judge_rule(job_set, recorded, failure, &mut decision, missing, notes);
+        judge_rule(self.facts, recorded, failure, &mut decision, missing, notes);
         if decision.failure.is_none() && recorded.job.is_some() {
             missing.push(format!("why the Job failed: {}", self.facts.why_events_are_missing()));
         }
@@ -226,74 +230,5 @@ impl<'s> Deciding<'s, '_, '_> {
             }
         }
         first.map(|(_, name)| name)
-    }
-}
-
-/// The rule of a decision: as recorded, else evaluated; where both are known and differ, that is said.
-fn judge_rule<'s>(
-    job_set: &'s JobSet,
-    recorded: &RecordedDecision<'s>,
-    failure: Option<JobFailure<'s>>,
-    decision: &mut Decision<'s>,
-    missing: &mut Vec<String>,
-    notes: &mut Vec<String>,
-) {
-    let Some(policy) = &job_set.failure_policy else { return };
-    let evaluated = failure.zip(recorded.job).and_then(|(failure, job)| {
-        let replicated_job = decision
-            .job_in_data
-            .and_then(|job| job.labels.get("jobset.sigs.k8s.io/replicatedjob-name").map(|name| &**name))
-            .or_else(|| job_set.replicated_job_of(job).map(|replicated| &*replicated.name));
-        let failed = FailedJob { replicated_job, reason: failure.reason, message: failure.message, at: failure.at };
-        job_set_rule_for(policy, failed)
-    });
-    let action_of =
-        |rule: Option<usize>| rule.map_or(JobSetAction::RestartJobSet, |rule| policy.rules[rule].action.clone());
-    match recorded.rule {
-        Some(Recorded::Default) => decision.source = Some(RuleSource::Recorded),
-        Some(Recorded::Named(name)) => {
-            decision.source = Some(RuleSource::Recorded);
-            decision.rule = policy.rules.iter().position(|rule| *rule.name == *name);
-            decision.unknown_rule = decision.rule.is_none().then_some(name);
-        }
-        None => {
-            // The action is recorded even where the rule is not: an evaluation that does not agree with it is wrong.
-            let agrees = |rule: &Option<usize>| match &recorded.action {
-                Some(action) => *action == action_of(*rule),
-                // Only these are bounded by `maxRestarts`.
-                None => matches!(action_of(*rule), JobSetAction::RestartJobSet | JobSetAction::RestartJob),
-            };
-            if let Some(rule) = evaluated.filter(agrees) {
-                decision.source = Some(RuleSource::Evaluated);
-                decision.rule = rule;
-            }
-        }
-    }
-    if decision.source.is_none() {
-        missing.push("the rule: neither recorded nor to be evaluated, as the Job's reason is not known".to_owned());
-    } else if decision.unknown_rule.is_none() {
-        decision.action = decision.action.take().or_else(|| Some(action_of(decision.rule)));
-    }
-    let told =
-        |rule: Option<usize>| rule.map_or("the default".to_owned(), |rule| format!("rule {}", policy.rules[rule].name));
-    if let Some(evaluated) = evaluated {
-        let recorded_other = recorded.rule.is_some() && evaluated != decision.rule;
-        let other_action = recorded.action.as_ref().filter(|action| **action != action_of(evaluated));
-        let job = recorded.job.unwrap_or_default();
-        if recorded_other {
-            notes.push(format!(
-                "jobset/{}: the controller recorded {} for job {job}, its reason and message match {}",
-                job_set.name,
-                decision.unknown_rule.map_or_else(|| told(decision.rule), |name| format!("rule {name}")),
-                told(evaluated)
-            ));
-        } else if let Some(action) = other_action {
-            notes.push(format!(
-                "jobset/{}: the controller recorded {action} for job {job}, its reason and message match {} ({})",
-                job_set.name,
-                told(evaluated),
-                action_of(evaluated)
-            ));
-        }
     }
 }

@@ -8,6 +8,12 @@ use super::{JobSetFacts, attempt_label};
 use crate::analysis::facts::pod_in;
 use crate::model::{Event, Job, ReplicatedJob, Time, Uid};
 
+/// A Job's Event may be written a moment after the decision that its status led to, and by another machine's clock.
+const SLACK_SECONDS: i64 = 2;
+/// A failed Job is acted upon at once. Where it is not known of which attempt a Job was, one that failed longer before a
+/// decision may be of another.
+const AT_ONCE_SECONDS: i64 = 5;
+
 /// One Job from its creation to its deletion. The next attempt's has the same name and another uid.
 #[derive(Debug, Default)]
 pub(super) struct Life<'s> {
@@ -17,6 +23,8 @@ pub(super) struct Life<'s> {
     pub(super) job: Option<&'s Job>,
     /// When it was made, where that is told: by the Job, or by its first pod's creation.
     pub(super) began: Option<Time>,
+    /// When the first pod was made that an Event tells of.
+    first_pod: Option<Time>,
     /// When its pods could start: a Job may wait in a queue for long.
     pub(super) started: Option<Time>,
     /// Its own failure.
@@ -55,9 +63,37 @@ impl<'s> Life<'s> {
         left.next().is_none().then_some(one)
     }
 
+    /// Whether its failure may have led to a decision at that time, as far as times tell.
+    pub(super) fn may_have_led_to(&self, at: Time) -> bool {
+        let Some(failed) = self.failed else { return false };
+        if failed.at > Some(at.plus_seconds(SLACK_SECONDS)) || !self.had_begun(at) {
+            return false;
+        }
+        if self.attempt.is_some() {
+            return true;
+        }
+        // The next attempt's may fail within the slack, too. A condition's time is cut to the second.
+        let until =
+            if self.began.is_some() { SLACK_SECONDS } else { i64::from(at == Time::from_seconds(at.seconds())) };
+        failed.at.is_some_and(|failed| failed >= at.plus_seconds(-AT_ONCE_SECONDS) && failed <= at.plus_seconds(until))
+    }
+
+    /// Whether it may have been there at that time. A Job that is in the data tells its creation in whole seconds: one made in
+    /// the second of a decision was made because of it, unless its first pod was there before.
+    fn had_begun(&self, at: Time) -> bool {
+        let Some(created) = self.job.and_then(|job| job.created) else {
+            return self.began.is_none_or(|began| began <= at);
+        };
+        match self.first_pod.filter(|pod| pod.seconds() <= created.seconds() + 1) {
+            Some(pod) => pod <= at,
+            None => created.seconds() < at.seconds(),
+        }
+    }
+
     fn add(&mut self, event: &'s Event) {
         match &*event.reason {
             "SuccessfulCreate" => {
+                self.first_pod = [self.first_pod, event.at].into_iter().flatten().min();
                 self.began = [self.began, event.at].into_iter().flatten().min();
                 if self.job.is_none() {
                     self.started = self.began;

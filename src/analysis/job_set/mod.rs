@@ -11,6 +11,7 @@ mod lives;
 mod numbers;
 mod recorded;
 mod report;
+mod rule;
 mod situations;
 mod tell;
 
@@ -24,6 +25,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::Failure;
 use super::facts::Evidence;
 use crate::model::{Event, Job, JobSet, Node, Pod, Time};
+use crate::policy::Patterns;
 use crate::report::Situation;
 
 /// A `JobSet` and all that the data tells of it.
@@ -61,6 +63,8 @@ pub(super) struct JobSetFacts<'s, 'a> {
     /// `Scheduled` Events of pods, by namespace and name.
     pub(super) scheduled: &'a HashMap<(&'s str, &'s str), &'s Event>,
     pub(super) nodes: &'s [Node],
+    /// Those of its failure policy.
+    pub(super) patterns: Patterns,
     pub(super) evidence: Evidence,
     pub(super) now: Option<Time>,
 }
@@ -134,6 +138,7 @@ pub(super) fn is_previous(job_set: &JobSet, job: &Job, current: u32) -> bool {
 pub(super) fn rule_words(job_set: &JobSet, decision: &Decision) -> String {
     let action = decision.action.as_ref().map(|action| format!(" ({action})")).unwrap_or_default();
     match (rule_name(job_set, decision), decision.source) {
+        _ if decision.in_place => "restarts in place, no Job failed and no rule was asked".to_owned(),
         (Some(name), _) => format!("rule {name}{action}"),
         (None, Some(_)) => format!("the default action{}", action.replace(['(', ')'], "")),
         (None, None) if job_set.failure_policy.is_none() => "no failurePolicy".to_owned(),
@@ -144,6 +149,7 @@ pub(super) fn rule_words(job_set: &JobSet, decision: &Decision) -> String {
 /// What a decision's rule is called where it is grouped by and shown.
 pub(super) fn rule_label<'a>(job_set: &'a JobSet, decision: &Decision<'a>) -> &'a str {
     match (rule_name(job_set, decision), decision.source) {
+        _ if decision.in_place => "(restarts in place)",
         (Some(name), _) => name,
         (None, Some(_)) => "(default)",
         (None, None) if job_set.failure_policy.is_none() => "(no failure policy)",

@@ -1,6 +1,6 @@
 //! What the `JobSet` controller recorded of its decisions: by Events, and by conditions where Events are gone.
 
-use crate::model::{Event, JobSet, JobSetAction, Time};
+use crate::model::{Event, FailurePolicy, JobSet, JobSetAction, Time};
 
 /// How a decision ends an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub(super) struct RecordedDecision<'s> {
     /// The Job named as the first failed one.
     pub(super) job: Option<&'s str>,
     pub(super) rule: Option<Recorded<'s>>,
+    /// The rule is that of the restart before, as no other was written.
+    pub(super) is_inherited: bool,
     /// Reason of the Event or condition.
     pub(super) reason: &'s str,
     pub(super) source: Source,
@@ -54,6 +56,11 @@ pub(super) struct RecordedDecision<'s> {
 const TOGETHER: f64 = 1.0;
 
 impl RecordedDecision<'_> {
+    /// Whether it is that of `reconcileInPlaceRestart`, which names no Job.
+    pub(super) fn is_in_place(&self, policy: &FailurePolicy) -> bool {
+        self.job.is_none() && self.reason == "ReachedMaxRestarts" && &*policy.restart_strategy == "InPlaceRestart"
+    }
+
     /// What is missing where no time is known.
     pub(super) fn why_no_time(&self) -> &'static str {
         match (self.source, self.count) {
@@ -71,7 +78,6 @@ impl RecordedDecision<'_> {
 /// All decisions, in order of time. `restarts` is how many there were, as far as the counters are up to date.
 pub(super) fn recorded<'s>(job_set: &'s JobSet, events: &[&'s Event], restarts: u32) -> Vec<RecordedDecision<'s>> {
     let mut decisions: Vec<RecordedDecision> = events.iter().flat_map(|event| of_event(event)).collect();
-    decisions.sort_by_key(|decision| decision.at.or(decision.within.0));
     name_rules(&mut decisions, events);
     add_from_conditions(job_set, restarts, &mut decisions);
     decisions
@@ -101,6 +107,7 @@ fn of_event(event: &Event) -> Vec<RecordedDecision<'_>> {
         // An Event that stands for similar ones has the last one's text.
         job: named_job(&event.message).filter(|_| !event.message.starts_with("(combined")),
         rule: None,
+        is_inherited: false,
         reason: &event.reason,
         source: Source::Event,
     };
@@ -151,6 +158,7 @@ fn rule_of(reason: &str) -> Option<Recorded<'_>> {
 
 /// An Event of the condition `RestartingJobSet` (JobSet v0.12 and later), which names the rule.
 struct RuleEvent<'s> {
+    event: &'s Event,
     at: Time,
     rule: Recorded<'s>,
     job: Option<&'s str>,
@@ -158,42 +166,69 @@ struct RuleEvent<'s> {
     is_taken: bool,
 }
 
-fn rule_events<'s>(events: &[&'s Event]) -> Vec<RuleEvent<'s>> {
-    let of = |event: &&'s Event| {
-        Some(RuleEvent {
+impl<'s> RuleEvent<'s> {
+    fn of(event: &'s Event) -> Option<Self> {
+        Some(Self {
+            event,
             at: event.at?,
             rule: rule_of(&event.reason)?,
             job: named_job(&event.message),
             action: named_action(&event.message),
             is_taken: false,
         })
-    };
-    let mut named: Vec<RuleEvent> = events.iter().filter_map(of).collect();
-    named.sort_by_key(|event| event.at);
-    named
+    }
+
+    /// The restart that it tells of by itself.
+    fn into_decision(self) -> Option<RecordedDecision<'s>> {
+        Some(RecordedDecision {
+            at: Some(self.at),
+            within: (None, None),
+            count: 1,
+            effect: Effect::Restarts,
+            action: Some(self.action?),
+            job: self.job,
+            rule: Some(self.rule),
+            is_inherited: false,
+            reason: &self.event.reason,
+            source: Source::Event,
+        })
+    }
 }
 
-/// Joins the Events that name rules to the decisions: each to the nearest one.
-fn name_rules<'s>(decisions: &mut [RecordedDecision<'s>], events: &[&'s Event]) {
-    let mut named = rule_events(events);
+/// Joins the Events that name rules to the decisions, each to the nearest one; one that is left tells of a restart of which
+/// the other Event is lost.
+fn name_rules<'s>(decisions: &mut Vec<RecordedDecision<'s>>, events: &[&'s Event]) {
+    let mut named: Vec<RuleEvent> = events.iter().filter_map(|event| RuleEvent::of(event)).collect();
+    named.sort_by_key(|event| event.at);
+    for decision in decisions.iter_mut().filter(|decision| decision.effect == Effect::Restarts) {
+        if let Some(place) = nearest(&named, decision) {
+            named[place].is_taken = true;
+            decision.rule = Some(named[place].rule);
+        }
+    }
+    let left = named.into_iter().filter(|event| !event.is_taken);
+    decisions.extend(left.filter_map(RuleEvent::into_decision));
+    decisions.sort_by_key(|decision| decision.at.or(decision.within.0));
+    inherit_rules(decisions, events);
+}
+
+/// A condition that stays as it was is written no second time: same rule, same Job.
+fn inherit_rules(decisions: &mut [RecordedDecision], events: &[&Event]) {
     let mut before: Option<usize> = None;
     for index in 0..decisions.len() {
         let decision = &decisions[index];
         if decision.effect != Effect::Restarts {
             continue;
         }
-        let rule = match (nearest(&named, decision), before.map(|before| &decisions[before])) {
-            (Some(place), _) => {
-                named[place].is_taken = true;
-                Some(named[place].rule)
-            }
-            // A condition that stays as it was is written no second time: same rule, same Job.
-            (None, Some(before)) if is_same(decision, before.job, before.action.as_ref()) => {
-                before.rule.filter(|_| !went_false_between(events, before.at, decision.at))
-            }
-            (None, _) => None,
-        };
-        decisions[index].rule = rule;
+        if let Some(before) = before.map(|before| &decisions[before])
+            && decision.rule.is_none()
+            && is_same(decision, before.job, before.action.as_ref())
+            && !went_false_between(events, before.at, decision.at)
+        {
+            let rule = before.rule;
+            decisions[index].rule = rule;
+            decisions[index].is_inherited = true;
+        }
         before = Some(index);
     }
 }
@@ -233,7 +268,7 @@ fn add_from_conditions<'s>(job_set: &'s JobSet, restarts: u32, decisions: &mut V
             // The time is that of the first restart since all Jobs were ready: an Event may be of a later one.
             Some(last) if last.at >= condition.at.map(|at| at.plus_seconds(-1)) => {
                 if last.job == job && last.action == action {
-                    last.rule = last.rule.or(rule_of(&condition.reason));
+                    last.rule = last.rule.filter(|_| !last.is_inherited).or(rule_of(&condition.reason)).or(last.rule);
                 }
             }
             _ => decisions.push(RecordedDecision {
@@ -244,6 +279,7 @@ fn add_from_conditions<'s>(job_set: &'s JobSet, restarts: u32, decisions: &mut V
                 action,
                 job,
                 rule: rule_of(&condition.reason),
+                is_inherited: false,
                 reason: &condition.reason,
                 source: Source::Condition("RestartingJobSet"),
             }),
@@ -260,6 +296,7 @@ fn add_from_conditions<'s>(job_set: &'s JobSet, restarts: u32, decisions: &mut V
             action,
             job: named_job(&condition.message),
             rule: None,
+            is_inherited: false,
             reason: &condition.reason,
             source: Source::Condition("Failed"),
         });

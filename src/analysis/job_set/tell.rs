@@ -9,6 +9,7 @@ use crate::analysis::failure::{GoneJob, RuleHit, Told};
 use crate::analysis::owner::{Owners, Wrapper};
 use crate::analysis::{Failure, TornDownBy};
 use crate::model::{Event, Job, JobSet, Pod, Time};
+use crate::policy::Patterns;
 use crate::report::{AttemptOutcome as Outcome, Class, WorkloadState};
 use crate::source::Snapshot;
 
@@ -71,6 +72,7 @@ pub(crate) fn stories<'s>(material: &Material<'s, '_>, wanted: impl Fn(&'s JobSe
             job_events: &job_events,
             scheduled: &scheduled,
             nodes: &snapshot.nodes,
+            patterns: Patterns::default(),
             evidence: material.evidence,
             now: material.now,
         };
@@ -108,6 +110,8 @@ impl<'s> JobSetStory<'s> {
     /// One failure for each attempt that ended and whose Job is not in the data; those of the others are its pods'.
     pub(crate) fn lost(&self, story: usize, workload: usize) -> Vec<Failure<'s>> {
         let ended = self.attempts.iter().enumerate().filter(|(_, attempt)| match &attempt.decision {
+            // Restarts in place leave Jobs and pods where they are.
+            Some(decision) if decision.in_place => self.jobs.is_empty(),
             Some(decision) => decision.job_in_data.is_none(),
             None => attempt.outcome == Outcome::Unknown,
         });
@@ -122,7 +126,9 @@ impl<'s> JobSetStory<'s> {
             Some(RuleHit { index, action, condition: None, sidecar: false })
         });
         let failure = decision.and_then(|decision| decision.failure);
-        let reason = decision.and_then(|decision| decision.condition).or(failure.map(|(reason, _)| reason));
+        let in_place = decision.filter(|decision| decision.in_place).map(|decision| decision.recorded_reason);
+        let reason =
+            decision.and_then(|decision| decision.condition).or(failure.map(|(reason, _)| reason)).or(in_place);
         let replicated = decision.and_then(|decision| self.job_set.replicated_job_of(decision.job?));
         let told = Told {
             pod: decision.and_then(|decision| decision.pod).map(Into::into),
