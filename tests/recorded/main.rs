@@ -6,6 +6,8 @@ mod advice_on_jobs;
 mod collateral_and_lost;
 mod expected_pods;
 mod explanations;
+mod job_set_doubts;
+mod job_set_scale;
 mod job_set_traps;
 mod job_sets;
 mod job_sets_made_up;
