@@ -117,7 +117,8 @@ impl<'a> Session<'a> {
 
     /// Waits, while connections are kept alive.
     pub fn pause(&self, duration: Duration) {
-        self.runtime.block_on(tokio::time::sleep(duration));
+        // A sleep belongs to the runtime that it is made within.
+        self.runtime.block_on(async { tokio::time::sleep(duration).await });
     }
 
     /// The object as the server has it; `None` where it is not there.
