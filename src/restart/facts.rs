@@ -25,8 +25,8 @@ pub(super) struct Facts {
     pub(super) unread: Vec<String>,
 }
 
-/// A volume claim that a `JobSet` made of a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A volume claim of a `JobSet`'s template.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Claim {
     pub(super) name: String,
     /// The template's name, which is the volume's in the pods.
@@ -35,13 +35,17 @@ pub(super) struct Claim {
 }
 
 /// What becomes of a volume claim when its `JobSet` is deleted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fate {
     /// It is deleted with it.
     Deleted,
-    /// It stays, or is not there.
-    Stays,
-    /// It could not be read.
+    /// It stays, with this spec.
+    Stays(Value),
+    /// It is not there.
+    Missing,
+    /// It could not be read, though its policy keeps it.
+    StaysUnread(String),
+    /// It could not be read, and its policy deletes it.
     Unknown(String),
 }
 
