@@ -35,8 +35,8 @@ fn deleted(plan: &mut Plan, claim: &Claim, wish: &Wish, holds: &str) {
     plan.refuse(
         RefusalReason::CheckpointLoss,
         format!(
-            "pvc/{} would be deleted with {} (volumeClaimPolicies, whenDeleted Delete), and {holds}; take its owner away \
-             first, and the restart uses it again, or go on with --allow-checkpoint-loss",
+            "pvc/{} would be deleted with {}, which owns it (volumeClaimPolicies), and {holds}; take the owner away first, \
+             and the restart uses it again, or go on with --allow-checkpoint-loss",
             claim.name,
             wish.subject()
         ),
