@@ -96,13 +96,13 @@ impl Facts {
             .filter(|(count, _)| *count > 0)
             .map(|(count, phase)| format!("{count} {}", phase.to_ascii_lowercase()))
             .collect();
-        let mut names: Vec<&str> = self.pods.iter().take(NAMED).map(object::name).collect();
-        let more = format!("{} more", self.pods.len() - names.len());
-        if self.pods.len() > NAMED {
-            names.push(&more);
-        }
+        let named: Vec<&str> = self.pods.iter().take(NAMED).map(object::name).collect();
+        let more = match self.pods.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
         let (number, their) = (counted(self.pods.len(), "pod"), if self.pods.len() == 1 { "its" } else { "their" });
-        Some(format!("{number} ({}) and {their} logs: {}", counts.join(", "), names.join(", ")))
+        Some(format!("{number} ({}) and {their} logs: {}{more}", counts.join(", "), named.join(", ")))
     }
 }
 
