@@ -5,5 +5,6 @@ mod bad_input;
 mod documents;
 mod explain;
 mod formats;
+mod restart;
 mod support;
 mod table;

@@ -124,6 +124,11 @@ impl Scenario {
         Self::of("scenarios/restart-job")
     }
 
+    /// Those that are restarted.
+    pub(crate) fn restarted() -> Result<Vec<Self>> {
+        Self::of("scenarios/restarts")
+    }
+
     fn of(folder: &str) -> Result<Vec<Self>> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -196,7 +201,9 @@ fn among(list: &[u64], value: Option<u64>) -> bool {
 fn collection(object: &Value) -> Result<String> {
     let (version, kind) = (text(object, "/apiVersion"), text(object, "/kind"));
     let (group, plural) = match kind {
-        "Job" | "CronJob" | "JobSet" => (format!("/apis/{version}"), format!("{}s", kind.to_lowercase())),
+        "Job" | "CronJob" | "JobSet" | "Deployment" | "StatefulSet" | "DaemonSet" => {
+            (format!("/apis/{version}"), format!("{}s", kind.to_lowercase()))
+        }
         "PersistentVolumeClaim" => (format!("/api/{version}"), "persistentvolumeclaims".to_owned()),
         "PersistentVolume" => return Ok(format!("/api/{version}/persistentvolumes")),
         _ => bail!("no scenario has had a {kind} yet"),
