@@ -68,8 +68,8 @@ pub(super) fn protect(job_set: &JobSet, kept: &Kept, kubectl: &Kubectl) -> Optio
         None => ", which ttlSecondsAfterFinished does once it has finished".to_owned(),
     });
     let why = format!(
-        "claim {claim}, where checkpoints are configured to go, is deleted with the JobSet{}: take its owner reference away; made \
-         again, a JobSet of the same name uses it as it is",
+        "claim {claim}, where checkpoints are configured to go, is deleted with the JobSet{}: take its owner reference away; \
+         kubectl sigapps restart then lets the new JobSet use it again",
         due.unwrap_or_default()
     );
     let patch = serde_json::json!([{"op": "remove", "path": "/metadata/ownerReferences"}]);
