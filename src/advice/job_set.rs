@@ -1,8 +1,8 @@
 //! What a `JobSet` calls for as a whole: its attempts are over and its Jobs, for the most part, gone.
 
 use super::draft::Advice;
-use super::maker::Maker;
-use super::{Kubectl, checkpoint, teardown};
+use super::maker::{Change, Maker};
+use super::{Kubectl, checkpoint, disruption, teardown};
 use crate::analysis::{Analysis, Attempt, Decision, Failure, JobSetStory};
 use crate::model::{JobSetAction, Time};
 use crate::report::{AttemptOutcome, Class, Evidence, Safety, SituationKind, SuggestionKind, WorkloadState};
@@ -169,20 +169,33 @@ impl<'a> Over<'a> {
         if spent == 0 && !(max.is_none() && self.is_disrupted(self.last_decided()?)) {
             return None;
         }
-        let rule = "a rule RestartJobSetAndIgnoreMaxRestarts for onJobFailureReasons: [PodFailurePolicy], with a podFailurePolicy \
-                    that fails the Job on DisruptionTarget";
         let why = match max {
             None => {
-                format!("it has no failurePolicy, so that one disruption failed it: give it maxRestarts, or {rule}")
+                "it has no failurePolicy, so that one disruption failed it: give it one with maxRestarts".to_owned()
             }
-            Some(max) => format!(
-                "disruptions ended {spent} of its attempts and counted (maxRestarts {max}): give it more, or {rule}; its policy is \
-                 fixed once it is made: write it where the JobSet is made"
-            ),
+            Some(max) => {
+                format!("disruptions ended {spent} of its attempts and counted (maxRestarts {max}): give it more")
+            }
         };
-        let advice = Advice::new(SuggestionKind::RaiseRestarts, why).run(self.maker().show(self.kubectl));
+        let maker = self.maker();
+        // Without a Job that fails at once there is nothing for the rule to see; that advice is given with the Job's rule.
+        let policy = maker.replicated_job().and_then(|job| job.policy.as_ref());
+        let (rule, operations) = match policy.filter(|policy| disruption::asks_for_disruptions(policy)) {
+            Some(_) => disruption::with_job_set(job_set),
+            None => (None, Vec::new()),
+        };
         let max = max.map_or("<unset>".to_owned(), |max| max.to_string());
-        Some(Advice { evidence: self.recorded(), ..advice }.fact(self.object(), "spec.failurePolicy.maxRestarts", max))
+        let advice = |why: String| {
+            let advice = Advice::new(SuggestionKind::RaiseRestarts, why);
+            Advice { evidence: self.recorded(), ..advice }.fact(self.object(), "spec.failurePolicy.maxRestarts", &*max)
+        };
+        if operations.is_empty() {
+            let why = format!("{why}; it is fixed once it is made: write it where the JobSet is made");
+            return Some(advice(why).run(maker.show(self.kubectl)));
+        }
+        let way = maker.change(&Change::Operations(Vec::new(), operations), self.kubectl);
+        let why = format!("{why}, or, as they need not count, in spec.failurePolicy.rules {}; {}", rule?, way.note);
+        Some(advice(why).run(way.commands).losing(way.loses))
     }
 
     fn enable_checkpoint(&self) -> Option<Advice> {
