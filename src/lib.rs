@@ -4,7 +4,8 @@
 //! The rooms, in the order data walks through them; none reaches back:
 //! arguments ([`cli`]) → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
 //! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller,
-//! [`checkpoint`] what pod templates tell of checkpoints.
+//! [`checkpoint`] what pod templates tell of checkpoints. [`restart`] starts a workload again; no other room asks for
+//! writes.
 
 pub mod advice;
 pub mod analysis;
@@ -15,5 +16,6 @@ pub mod policy;
 pub mod render;
 pub mod report;
 pub mod request;
+pub mod restart;
 mod shell;
 pub mod source;

@@ -57,6 +57,13 @@ pub(super) fn plain_table() -> String {
     table_of(&[ExitCode::Success, ExitCode::Error, ExitCode::Usage, ExitCode::Interrupted])
 }
 
+/// The same for what changes a cluster.
+pub(super) fn restart_table() -> String {
+    "Exit codes:\n  0    it was restarted, or the dry run passed\n  1    it was refused, declined, or failed: nothing was changed \
+     unless it says so\n  2    wrong usage\n  130  interrupted: run it again to go on"
+        .to_owned()
+}
+
 fn table_of(codes: &[ExitCode]) -> String {
     let mut table = "Exit codes:\n".to_owned();
     for code in codes {

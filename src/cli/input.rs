@@ -131,7 +131,7 @@ fn tell_future(newest: Option<Time>, clock: Time) {
     }
 }
 
-fn clock() -> anyhow::Result<Time> {
+pub(super) fn clock() -> anyhow::Result<Time> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).context("the machine's clock stands before 1970")?;
     Ok(Time::from_seconds(i64::try_from(since.as_secs()).context("the machine's clock is out of range")?))
 }

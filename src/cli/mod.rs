@@ -6,6 +6,7 @@ mod explain;
 mod failures;
 mod input;
 mod options;
+mod restart;
 mod schema;
 
 use std::ffi::OsString;
@@ -25,6 +26,7 @@ struct Arguments {
 
 static AFTER_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::table);
 static PLAIN_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::plain_table);
+static RESTART_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::restart_table);
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -34,6 +36,9 @@ enum Command {
     /// Tell the whole story of one Job, JobSet, CronJob or pod
     #[command(visible_alias = "why", after_help = PLAIN_HELP.as_str())]
     Explain(Box<explain::ExplainArgs>),
+    /// Restart one workload, after saying what is lost and what speaks against it
+    #[command(after_help = RESTART_HELP.as_str())]
+    Restart(Box<restart::RestartArgs>),
     /// Print the JSON Schema of what -o json and -o jsonl print
     Schema(schema::SchemaArgs),
 }
@@ -51,6 +56,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match arguments.command {
         Command::Failures(arguments) => arguments.run(),
         Command::Explain(arguments) => arguments.run(),
+        Command::Restart(arguments) => arguments.run(),
         Command::Schema(arguments) => arguments.run(),
     };
     match result {

@@ -101,7 +101,7 @@ fn parse_kind(kind: &str) -> Result<TargetKind, String> {
     })
 }
 
-fn ensure_is_name(name: &str) -> Result<(), String> {
+pub(super) fn ensure_is_name(name: &str) -> Result<(), String> {
     let valid = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
     if name.is_empty() || !name.chars().all(valid) {
         return Err(format!("{name:?} is not a name of a Kubernetes object"));

@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 
 use super::ExitCode;
-use crate::report::{explanation_schema, failure_schema, report_schema};
+use crate::report::{explanation_schema, failure_schema, report_schema, restart_schema};
 
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
@@ -21,6 +21,8 @@ enum SchemaOf {
     Failure,
     /// What explain -o json and -o yaml print
     Explanation,
+    /// What restart -o json and -o yaml print
+    Restart,
 }
 
 impl SchemaArgs {
@@ -29,6 +31,7 @@ impl SchemaArgs {
             SchemaOf::Report => report_schema(),
             SchemaOf::Failure => failure_schema(),
             SchemaOf::Explanation => explanation_schema(),
+            SchemaOf::Restart => restart_schema(),
         };
         writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&schema)?)?;
         Ok(ExitCode::Success)

@@ -7,13 +7,14 @@ mod json;
 mod markdown;
 mod name;
 mod notes;
+mod restart;
 mod table;
 mod text;
 mod yaml;
 
 use std::io::{self, Write};
 
-use crate::report::{Explanation, FailureLine, FailureReport};
+use crate::report::{Explanation, FailureLine, FailureReport, Restart, RestartStep};
 
 /// The formats a report is printed in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +82,36 @@ pub fn explanation(
         ExplanationFormat::Yaml => yaml::print(explanation, out),
         ExplanationFormat::Markdown => markdown::print(explanation, rules, out),
     }
+}
+
+/// Prints what a restart would do and what is lost by it, before it is done.
+pub fn restart_plan(restart: &Restart, look: Look, out: &mut impl Write) -> io::Result<()> {
+    restart::plan(restart, look, out)
+}
+
+/// Prints what became of one step.
+pub fn restart_step(step: &RestartStep, look: Look, out: &mut impl Write) -> io::Result<()> {
+    restart::step(step, look, out)
+}
+
+/// Prints how a restart ended, where it did not end with an error.
+pub fn restart_end(restart: &Restart, look: Look, out: &mut impl Write) -> io::Result<()> {
+    restart::end(restart, look, out)
+}
+
+/// The lines that say why a restart was not done, or not to its end; none where it was.
+pub fn restart_errors(restart: &Restart) -> Vec<String> {
+    restart::errors(restart)
+}
+
+/// Prints what became of a restart, as JSON.
+pub fn restart_json(restart: &Restart, out: &mut impl Write) -> io::Result<()> {
+    json::print(restart, out)
+}
+
+/// Prints what became of a restart, as YAML.
+pub fn restart_yaml(restart: &Restart, out: &mut impl Write) -> io::Result<()> {
+    yaml::print(restart, out)
 }
 
 /// Prints failures, one JSON object a line.

@@ -1,7 +1,7 @@
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
 
-use super::{Explanation, FailureLine, FailureReport};
+use super::{Explanation, FailureLine, FailureReport, Restart};
 
 /// JSON Schema (draft 2020-12) of `-o json`.
 pub fn report_schema() -> Schema {
@@ -16,4 +16,9 @@ pub fn explanation_schema() -> Schema {
 /// JSON Schema (draft 2020-12) of a line of `-o jsonl`.
 pub fn failure_schema() -> Schema {
     SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<FailureLine>()
+}
+
+/// JSON Schema (draft 2020-12) of what `restart -o json` prints.
+pub fn restart_schema() -> Schema {
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Restart>()
 }

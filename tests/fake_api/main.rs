@@ -3,6 +3,7 @@
 mod faults;
 mod kubeconfigs;
 mod lists;
+mod restarts;
 mod subjects;
 mod support;
 mod targets;

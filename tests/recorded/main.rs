@@ -1,6 +1,8 @@
 //! What a person must learn from real recordings: Jobs, pods, Events and nodes of a real control plane, read as
 //! `-f` reads them. Each test tells what its recording plays.
 
+mod advice_on_job_sets;
+mod advice_on_jobs;
 mod collateral_and_lost;
 mod expected_pods;
 mod explanations;

@@ -12,10 +12,10 @@ use super::fault::{Destination, Fault, Status, first_line};
 
 /// Makes requests, a few times where that may help, and bounds how long they take.
 pub(super) struct Api<'a> {
-    client: kube::Client,
+    pub(super) client: kube::Client,
     /// Where they go.
     pub(super) destination: Destination,
-    patience: Patience,
+    pub(super) patience: Patience,
     talk: RefCell<&'a mut dyn FnMut(&str)>,
 }
 
@@ -40,7 +40,7 @@ pub(super) const JSON: &str = "application/json";
 /// Of an error's body.
 const LARGEST_ERROR: usize = 64 << 10;
 /// Of an answer that is read whole.
-const LARGEST_OBJECT: usize = 16 << 20;
+pub(super) const LARGEST_OBJECT: usize = 16 << 20;
 
 impl Patience {
     /// What `--request-timeout` asks for.
@@ -52,19 +52,19 @@ impl Patience {
         }
     }
 
-    fn begin(self) -> Clock {
+    pub(super) fn begin(self) -> Clock {
         Clock { patience: self, began: Instant::now() }
     }
 }
 
 /// The time one request has left.
-struct Clock {
+pub(super) struct Clock {
     patience: Patience,
     began: Instant,
 }
 
 impl Clock {
-    async fn within<T>(&self, future: impl Future<Output = T>) -> Result<T, Fault> {
+    pub(super) async fn within<T>(&self, future: impl Future<Output = T>) -> Result<T, Fault> {
         let (deadline, granted) = match self.patience {
             Patience::Endless => return Ok(future.await),
             Patience::Silence(longest) => (Instant::now() + longest, longest),
@@ -163,7 +163,7 @@ impl<'a> Api<'a> {
     }
 }
 
-async fn gather(clock: &Clock, response: Response<Body>, most: usize) -> (Vec<u8>, Result<(), Fault>) {
+pub(super) async fn gather(clock: &Clock, response: Response<Body>, most: usize) -> (Vec<u8>, Result<(), Fault>) {
     let mut bytes = Vec::new();
     let mut body = response.into_body();
     loop {

@@ -6,6 +6,7 @@
 
 mod api;
 mod body;
+mod call;
 mod detail;
 mod environment;
 mod error;
@@ -18,6 +19,7 @@ mod plugin;
 mod proxy;
 mod reach;
 mod reading;
+mod session;
 mod targets;
 mod timeout;
 
@@ -30,6 +32,7 @@ use reading::{Outcomes, Reading};
 
 pub use environment::Environment;
 pub use error::ClusterError;
+pub use session::{Object, RequestError, Session};
 pub use timeout::{TimeoutError, parse_timeout};
 
 use super::{Intake, Resource, Snapshot, Source, SourceState};

@@ -1,5 +1,6 @@
 //! A server in this process, kubeconfigs in temporary folders, and objects as the API server writes them.
 
+pub(crate) mod cluster;
 mod home;
 pub(crate) mod objects;
 pub(crate) mod proxy;

@@ -12,10 +12,13 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 /// A request as it came.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
+    pub(crate) method: String,
     /// Path and query, with `%XX` decoded.
     pub(crate) target: String,
     /// Headers, by their names in small letters; those that come twice have two values.
     pub(crate) headers: HashMap<String, Vec<String>>,
+    /// The body as JSON; null where there is none.
+    pub(crate) body: serde_json::Value,
     /// Which request with this target it is, from 1.
     pub(crate) nth: usize,
     /// Whether the connection came with a client certificate.
@@ -251,7 +254,8 @@ fn serve(tcp: TcpStream, tls: Option<Arc<ServerConfig>>, shared: &Shared) {
 fn read_request(stream: &mut impl BufRead, has_certificate: bool, shared: &Shared) -> Option<Request> {
     let mut line = String::new();
     stream.read_line(&mut line).ok().filter(|read| *read > 0)?;
-    let target = decode(line.split(' ').nth(1)?);
+    let (method, rest) = line.split_once(' ')?;
+    let (method, target) = (method.to_owned(), decode(rest.split(' ').next()?));
     let mut headers: HashMap<String, Vec<String>> = HashMap::new();
     loop {
         let mut line = String::new();
@@ -259,9 +263,13 @@ fn read_request(stream: &mut impl BufRead, has_certificate: bool, shared: &Share
         let Some((name, value)) = line.trim_end().split_once(':') else { break };
         headers.entry(name.to_ascii_lowercase()).or_default().push(value.trim().to_owned());
     }
+    let length = headers.get("content-length").and_then(|values| values[0].parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).ok()?;
+    let body = serde_json::from_slice(&body).unwrap_or_default();
     let mut requests = shared.requests.lock().unwrap();
     let nth = 1 + requests.iter().filter(|request| request.target == target).count();
-    let request = Request { target, headers, nth, has_certificate };
+    let request = Request { method, target, headers, body, nth, has_certificate };
     requests.push(request.clone());
     shared.asked.notify_all();
     Some(request)

@@ -1,0 +1,149 @@
+//! What a restart takes away is saved first: objects, Events and, where asked for, logs. Secrets are never read.
+
+use serde_json::{Map, Value, json};
+
+use super::RestartError;
+use super::facts::Facts;
+use super::folder::Folder;
+use super::kind::Kind;
+use super::object::{array, name, number, text};
+use super::plan::{Action, Plan};
+use super::record::MANIFEST;
+use super::strip::strip;
+use crate::source::cluster::{Object, Session};
+
+/// Of a container's log, its end.
+const LARGEST_LOG: usize = 10 << 20;
+/// In the place of an environment variable's value.
+const NOT_SAVED: &str = "(not saved: it may be a secret)";
+
+/// Writes all files; gives back what could not be had, a sentence each.
+pub(super) fn save(
+    folder: &Folder,
+    session: &Session,
+    kind: Kind,
+    facts: &Facts,
+    plan: &Plan,
+    logs: bool,
+) -> Result<Vec<String>, RestartError> {
+    let created = plan.steps.iter().find_map(|step| match &step.action {
+        Action::Create { manifest, .. } => Some(manifest.clone()),
+        _ => None,
+    });
+    write(folder, MANIFEST, &created.unwrap_or_else(|| strip(kind, &facts.object)))?;
+    write(folder, "object.json", &shown(&facts.object))?;
+    for (file, objects) in [("jobs.json", &facts.jobs), ("pods.json", &facts.pods), ("events.json", &facts.events)] {
+        if !objects.is_empty() {
+            let items: Vec<Value> = objects.iter().map(shown).collect();
+            write(folder, file, &json!({"apiVersion": "v1", "kind": "List", "items": items}))?;
+        }
+    }
+    if logs { save_logs(folder, session, facts) } else { Ok(Vec::new()) }
+}
+
+fn write(folder: &Folder, name: &str, value: &Value) -> Result<(), RestartError> {
+    let json = serde_json::to_vec_pretty(value).map_err(|error| RestartError::Internal(error.to_string()))?;
+    folder.write(name, &json)
+}
+
+/// The object without what only the server needs, and without what may be secret.
+fn shown(object: &Value) -> Value {
+    let mut shown = object.clone();
+    if let Some(metadata) = shown.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+        // It repeats the whole spec, with the values of environment variables.
+        if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+            annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+        }
+    }
+    hide_values(&mut shown);
+    shown
+}
+
+/// Wherever containers are: in pods, templates, templates of templates.
+fn hide_values(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for variable in fields.get_mut("env").and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(variable) = variable.as_object_mut().filter(|variable| variable.contains_key("value")) {
+                    variable.insert("value".to_owned(), NOT_SAVED.into());
+                }
+            }
+            fields.values_mut().for_each(hide_values);
+        }
+        Value::Array(items) => items.iter_mut().for_each(hide_values),
+        _ => {}
+    }
+}
+
+/// The logs of pods that failed or whose containers restarted. One that cannot be had is named.
+fn save_logs(folder: &Folder, session: &Session, facts: &Facts) -> Result<Vec<String>, RestartError> {
+    let mut missing = Vec::new();
+    for pod in &facts.pods {
+        for (container, previous) in logs_of(pod) {
+            let at = Object { api_version: "v1".into(), resource: "pods".into(), ..facts.at.named(name(pod)) };
+            let which = if previous { ".previous" } else { "" };
+            match session.log(&at, &container, previous, LARGEST_LOG) {
+                Ok(log) => folder.write(&format!("{}.{container}{which}.log", name(pod)), &log)?,
+                Err(error) => missing.push(format!("the log of {container} in pod/{}{which}: {error}", name(pod))),
+            }
+        }
+    }
+    Ok(missing)
+}
+
+/// Container and whether it is its log from before the last restart.
+fn logs_of(pod: &Value) -> Vec<(String, bool)> {
+    let failed = text(pod, "/status/phase") == "Failed";
+    let statuses = ["initContainerStatuses", "containerStatuses"];
+    let statuses = statuses.into_iter().flat_map(|list| array(pod, &format!("/status/{list}")));
+    let mut logs = Vec::new();
+    for status in statuses {
+        let state = status.get("state").and_then(Value::as_object);
+        let has_run = state.is_some_and(|state: &Map<String, Value>| !state.contains_key("waiting"));
+        let restarted = number(status, "/restartCount").is_some_and(|count| count > 0);
+        if has_run && (failed || restarted) {
+            logs.push((text(status, "/name").to_owned(), false));
+        }
+        if restarted {
+            logs.push((text(status, "/name").to_owned(), true));
+        }
+    }
+    logs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_variables_are_not_saved_wherever_they_are() {
+        let container = json!({"name": "c", "env": [
+            {"name": "TOKEN", "value": "s3cret"}, {"name": "FROM", "valueFrom": {"secretKeyRef": {"name": "db"}}}]});
+        let object = json!({
+            "metadata": {"name": "x", "managedFields": [1], "annotations": {
+                "kubectl.kubernetes.io/last-applied-configuration": "s3cret", "note": "kept"}},
+            "spec": {"containers": [container], "template": {"spec": {"initContainers": [container]}}},
+        });
+        let shown = shown(&object);
+        assert!(!shown.to_string().contains("s3cret") && !shown.to_string().contains("managedFields"), "{shown}");
+        assert_eq!(shown.pointer("/spec/containers/0/env/0/value"), Some(&json!(NOT_SAVED)));
+        assert_eq!(shown.pointer("/spec/containers/0/env/1"), object.pointer("/spec/containers/0/env/1"));
+        assert_eq!(shown.pointer("/metadata/annotations/note"), Some(&json!("kept")));
+    }
+
+    #[test]
+    fn logs_are_those_of_containers_that_failed_or_restarted() {
+        let status = |name: &str, state: &str, restarts: i64| json!({"name": name, "state": {state: {}}, "restartCount": restarts});
+        for (phase, status, expected) in [
+            ("Failed", status("c", "terminated", 0), vec![("c".to_owned(), false)]),
+            ("Running", status("c", "running", 0), vec![]),
+            ("Running", status("c", "running", 2), vec![("c".to_owned(), false), ("c".to_owned(), true)]),
+            ("Pending", status("c", "waiting", 1), vec![("c".to_owned(), true)]),
+            ("Failed", status("c", "waiting", 0), vec![]),
+        ] {
+            let pod = json!({"status": {"phase": phase, "containerStatuses": [status]}});
+            assert_eq!(logs_of(&pod), expected, "{pod}");
+        }
+    }
+}

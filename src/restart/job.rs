@@ -1,0 +1,177 @@
+//! Jobs are made again from their own spec, as a finished one cannot be started and a running one not be reset.
+
+use super::facts::{Facts, Wish};
+use super::guards::{self, Depth};
+use super::kind::Kind;
+use super::names;
+use super::object::{condition, number, text, uid};
+use super::plan::{Action, Plan};
+use super::strip::{renamed, strip};
+use crate::report::RefusalReason;
+
+/// What is lost of a run, in words that claim nothing.
+pub(super) const SINCE_THE_LAST_CHECKPOINT: &str =
+    "what was computed since the last checkpoint; whether there is one is not known";
+
+pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
+    let mut plan = Plan::default();
+    let depth = if wish.keep { Depth::Copied } else { Depth::Recreated };
+    guards::check(&mut plan, facts, wish, depth);
+    still_running(&mut plan, facts, wish);
+    let mut manifest = wish.changed(&mut plan, strip(Kind::Job, &facts.object));
+    if guards::queue(&facts.object).is_some() {
+        manifest["spec"]["suspend"] = true.into();
+        plan.notice(QUEUED);
+    } else if facts.object.pointer("/spec/suspend") == Some(&true.into()) {
+        plan.notice("spec.suspend is true, and stays so: the new Job waits until it is resumed");
+    }
+    let name = if wish.keep {
+        let name = names::with_suffix(wish.name, wish.now);
+        manifest = renamed(manifest, &name);
+        plan.summary = format!("a new Job {name} is made from its own spec, and the old one stays");
+        plan.step(
+            format!("create job/{name} from the spec of job/{}", wish.name),
+            Action::Create { object: facts.at.named(&name), replaces: None, manifest },
+        );
+        name
+    } else {
+        "the old Job is deleted, and made again from its own spec".clone_into(&mut plan.summary);
+        recreate(&mut plan, facts, wish, manifest);
+        losses(&mut plan, facts);
+        wish.name.to_owned()
+    };
+    let selector = format!("batch.kubernetes.io/job-name={name}");
+    plan.next = vec![wish.commands.kubectl(&["get", "pods", "-l", &selector])];
+    plan
+}
+
+/// Kueue decides when it starts. Source: Kueue `pkg/controller/jobframework`, the default of `suspend`.
+pub(super) const QUEUED: &str = "Kueue admits it anew: it is created suspended and starts when its queue has room; node \
+                                 selectors and tolerations that Kueue put into the template are kept";
+
+/// Deletes the object, waits for the name to be free, and creates it from `manifest`.
+pub(super) fn recreate(plan: &mut Plan, facts: &Facts, wish: &Wish, manifest: serde_json::Value) {
+    let (object, uid, subject) = (facts.at.clone(), uid(&facts.object).to_owned(), wish.subject());
+    plan.step(format!("delete {subject}, its pods first"), Action::Delete { object: object.clone(), uid: uid.clone() });
+    plan.step(
+        format!("wait until {subject} and its pods are gone"),
+        Action::AwaitGone { object: object.clone(), uid: uid.clone() },
+    );
+    plan.step(format!("create {subject} from its own spec"), Action::Create { object, replaces: Some(uid), manifest });
+}
+
+fn losses(plan: &mut Plan, facts: &Facts) {
+    plan.losses.extend(facts.pods_and_logs());
+    let counted = |field| number(&facts.object, &format!("/status/{field}")).unwrap_or_default();
+    let ended = condition(&facts.object, &["Failed", "Complete"]).map_or_else(String::new, |condition| {
+        let reason = text(condition, "/reason");
+        let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+        format!("; {}{because} since {}", text(condition, "/type"), text(condition, "/lastTransitionTime"))
+    });
+    plan.lose(format!("its status: {} failed and {} succeeded pods{ended}", counted("failed"), counted("succeeded")));
+    plan.lose(SINCE_THE_LAST_CHECKPOINT);
+}
+
+/// A Job that is not over is left to its controller.
+fn still_running(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+    let job = &facts.object;
+    if condition(job, &["Failed", "Complete"]).is_some() {
+        return;
+    }
+    let state = if condition(job, &["FailureTarget"]).is_some() {
+        "has failed, and its pods are still being ended".to_owned()
+    } else if condition(job, &["SuccessCriteriaMet"]).is_some() {
+        "has succeeded, and its pods are still being ended".to_owned()
+    } else if job.pointer("/spec/suspend") == Some(&true.into()) {
+        "is suspended and has not ended".to_owned()
+    } else {
+        format!("has not ended: {}", retries(facts))
+    };
+    if wish.force {
+        plan.notice(format!("{} {state}", wish.subject()));
+        return;
+    }
+    plan.refuse(
+        RefusalReason::StillRunning,
+        format!("{} {state}; wait for its end, or go on with --force", wish.subject()),
+        vec![wish.again_with("--force")],
+    );
+}
+
+/// How many retries the controller still has. Source: Kubernetes `batch/v1`, `JobSpec.backoffLimit`.
+fn retries(facts: &Facts) -> String {
+    const DEFAULT: i64 = 6;
+    let job = &facts.object;
+    let active = number(job, "/status/active").unwrap_or_default();
+    let failed = number(job, "/status/failed").unwrap_or_default();
+    if let Some(limit) = number(job, "/spec/backoffLimitPerIndex") {
+        return format!("{active} active and {failed} failed pods, {limit} retries an index");
+    }
+    let limit = number(job, "/spec/backoffLimit").unwrap_or(DEFAULT);
+    format!("{active} active and {failed} failed pods, {} of {limit} retries left", (limit - failed).max(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::restart::tests::{facts, wish};
+
+    fn job(condition: &str) -> Value {
+        let conditions: Vec<Value> = Some(condition)
+            .filter(|kind| !kind.is_empty())
+            .map(|kind| json!({"type": kind, "status": "True", "reason": "BackoffLimitExceeded"}))
+            .into_iter()
+            .collect();
+        json!({
+            "metadata": {"name": "etl", "namespace": "ml", "uid": "u1"},
+            "spec": {"backoffLimit": 3, "template": {}},
+            "status": {"failed": 1, "active": 1, "conditions": conditions},
+        })
+    }
+
+    #[test]
+    fn a_job_that_has_not_ended_is_left_to_its_controller_unless_forced() {
+        for (condition, said) in [
+            ("", Some("1 active and 1 failed pods, 2 of 3 retries left")),
+            ("FailureTarget", Some("its pods are still being ended")),
+            ("SuccessCriteriaMet", Some("its pods are still being ended")),
+            ("Failed", None),
+            ("Complete", None),
+        ] {
+            for keep in [false, true] {
+                let facts = facts(&job(condition));
+                let refused = plan(&facts, &Wish { keep, ..wish(Kind::Job, "etl") });
+                assert_eq!(refused.refusals.first().map(|r| r.message.contains(said.unwrap())), said.map(|_| true));
+                let forced = plan(&facts, &Wish { keep, force: true, ..wish(Kind::Job, "etl") });
+                assert!(forced.refusals.is_empty());
+                assert_eq!(forced.notices.iter().any(|notice| notice.contains(said.unwrap_or("?"))), said.is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn the_old_one_goes_first_or_stays_beside_a_new_one() {
+        let facts = facts(&job("Failed"));
+        let planned = plan(&facts, &wish(Kind::Job, "etl"));
+        let verbs: Vec<_> = planned.steps.iter().map(|step| step.action.verb()).collect();
+        assert_eq!(verbs, [Some("delete"), None, Some("create")]);
+        assert!(planned.losses.iter().any(|loss| loss.contains("Failed (BackoffLimitExceeded)")), "{planned:?}");
+        let kept = plan(&facts, &Wish { keep: true, ..wish(Kind::Job, "etl") });
+        assert!(kept.losses.is_empty());
+        let [step] = &kept.steps[..] else { panic!("{kept:?}") };
+        let Action::Create { object, replaces: None, manifest } = &step.action else { panic!("{kept:?}") };
+        assert!(object.name.starts_with("etl-") && manifest["metadata"]["name"] == *object.name);
+    }
+
+    #[test]
+    fn a_queued_job_is_created_suspended() {
+        let mut job = job("Failed");
+        job["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "gpus"});
+        let planned = plan(&facts(&job), &wish(Kind::Job, "etl"));
+        let Some(Action::Create { manifest, .. }) = planned.steps.last().map(|step| &step.action) else { panic!() };
+        assert_eq!(manifest["spec"]["suspend"], true);
+        assert_eq!(planned.notices, [QUEUED]);
+    }
+}

@@ -1,0 +1,314 @@
+//! A `JobSet` that runs is suspended and resumed; one that has ended can only be made again.
+
+use serde_json::{Value, json};
+
+use super::facts::{Claim, Facts, Fate, Wish, counted};
+use super::guards::{self, Depth};
+use super::job::{QUEUED, SINCE_THE_LAST_CHECKPOINT, recreate};
+use super::kind::Kind;
+use super::object::{array, condition, is_being_deleted, is_set, name, number, text, uid};
+use super::plan::{Action, Plan};
+use super::strip::{renamed, strip};
+use super::{names, volumes};
+use crate::report::RefusalReason;
+
+pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
+    let ended = !text(&facts.object, "/status/terminalState").is_empty()
+        || condition(&facts.object, &["Failed", "Completed"]).is_some();
+    match (ended, wish.keep) {
+        (true, true) => copied(facts, wish),
+        (true, false) => recreated(facts, wish),
+        (false, _) => resumed(facts, wish),
+    }
+}
+
+/// Source: JobSet `pkg/controllers/volume_claim_policy.go`, `GeneratePVCName`.
+fn copied(facts: &Facts, wish: &Wish) -> Plan {
+    let mut plan = Plan::default();
+    guards::check(&mut plan, facts, wish, Depth::Copied);
+    let new = names::with_suffix(wish.name, wish.now);
+    plan.summary = format!("a new JobSet {new} is made from its own spec, and the old one stays");
+    if !array(&facts.object, "/spec/volumeClaimPolicies").is_empty() {
+        plan.notice(format!(
+            "the volumes of its volumeClaimPolicies are named after the JobSet: {new} begins with new and empty ones"
+        ));
+    }
+    let manifest = renamed(manifest(&mut plan, facts, wish), &new);
+    plan.step(
+        format!("create jobset/{new} from the spec of {}", wish.subject()),
+        Action::Create { object: facts.at.named(&new), replaces: None, manifest },
+    );
+    plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &format!("jobset/{new}")])];
+    plan
+}
+
+fn recreated(facts: &Facts, wish: &Wish) -> Plan {
+    let mut plan = Plan::default();
+    "it has ended: it is deleted, and made again from its own spec".clone_into(&mut plan.summary);
+    guards::check(&mut plan, facts, wish, Depth::Recreated);
+    volumes_at_risk(&mut plan, facts, wish);
+    let manifest = manifest(&mut plan, facts, wish);
+    recreate(&mut plan, facts, wish, manifest);
+    plan.losses.extend(facts.pods_and_logs());
+    if !facts.jobs.is_empty() {
+        let names: Vec<&str> = facts.jobs.iter().map(name).collect();
+        plan.lose(format!("{} with their conditions: {}", counted(facts.jobs.len(), "Job"), names.join(", ")));
+    }
+    let restarts = number(&facts.object, "/status/restarts").unwrap_or_default();
+    plan.lose(format!("its status: conditions and restart counters ({restarts} restarts), which begin at 0 again"));
+    plan.lose(SINCE_THE_LAST_CHECKPOINT);
+    plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &wish.subject()])];
+    plan
+}
+
+fn manifest(plan: &mut Plan, facts: &Facts, wish: &Wish) -> Value {
+    let mut manifest = wish.changed(plan, strip(Kind::JobSet, &facts.object));
+    if guards::queue(&facts.object).is_some() {
+        manifest["spec"]["suspend"] = true.into();
+        plan.notice(QUEUED);
+    }
+    manifest
+}
+
+/// What a deletion takes with it, by volume claim. It is never assumed that one holds nothing.
+fn volumes_at_risk(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+    for claim in &facts.claims {
+        let mounted = volumes::mounted_for_checkpoints(&facts.object, &claim.template);
+        let holds = match &mounted {
+            Some(sign) => format!("is for checkpoints, by its mount ({sign})"),
+            None => "may hold checkpoints; whether it does is not known".to_owned(),
+        };
+        match &claim.fate {
+            Fate::Stays => {}
+            Fate::Deleted if wish.allow_checkpoint_loss => {
+                plan.lose(format!("pvc/{} and all that is on it: it is deleted with the JobSet, and {holds}", claim.name));
+            }
+            Fate::Unknown(why) if wish.allow_checkpoint_loss => {
+                plan.lose(format!("perhaps pvc/{}: it could not be read ({why})", claim.name));
+            }
+            Fate::Deleted => plan.refuse(
+                RefusalReason::CheckpointLoss,
+                format!(
+                    "pvc/{} would be deleted with {} (volumeClaimPolicies, whenDeleted Delete), and {holds}; take its \
+                     owner away first, and the new JobSet uses it again, or go on with --allow-checkpoint-loss",
+                    claim.name,
+                    wish.subject()
+                ),
+                vec![protect(claim, wish)],
+            ),
+            Fate::Unknown(why) => plan.refuse(
+                RefusalReason::CheckpointLoss,
+                format!(
+                    "pvc/{} may be deleted with {}, and {holds}: it could not be read ({why}); ask for the right to get \
+                     it, or go on with --allow-checkpoint-loss",
+                    claim.name,
+                    wish.subject()
+                ),
+                vec![wish.again_with("--allow-checkpoint-loss")],
+            ),
+        }
+    }
+}
+
+/// Source: JobSet `pkg/controllers/volume_claim_policy.go`: a claim that is there already is used as it is.
+fn protect(claim: &Claim, wish: &Wish) -> String {
+    let patch = r#"[{"op":"remove","path":"/metadata/ownerReferences"}]"#;
+    wish.commands.kubectl(&["patch", "pvc", &claim.name, "--type=json", "-p", patch])
+}
+
+fn resumed(facts: &Facts, wish: &Wish) -> Plan {
+    let mut plan = Plan::default();
+    "it is suspended, and resumed when its pods have ended".clone_into(&mut plan.summary);
+    guards::check(&mut plan, facts, wish, Depth::Toggled);
+    if wish.keep {
+        plan.refuse(
+            RefusalReason::NotPossible,
+            format!("--keep is for what has ended, and {} has not", wish.subject()),
+            vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+        );
+    }
+    if wish.patch.is_some() {
+        plan.refuse(
+            RefusalReason::NotPossible,
+            format!("--patch is for what is made again, and {} has not ended: its spec is fixed", wish.subject()),
+            Vec::new(),
+        );
+    }
+    suspended_by_others(&mut plan, facts, wish);
+    restarting(&mut plan, facts, wish);
+    let (object, uid) = (facts.at.clone(), uid(&facts.object));
+    let suspend = |value: bool| json!({"metadata": {"uid": uid}, "spec": {"suspend": value}});
+    let subject = wish.subject();
+    plan.step(format!("suspend {subject}"), Action::Patch { object: object.clone(), body: suspend(true) });
+    plan.step(
+        format!("wait until {subject} is suspended and its pods have ended"),
+        Action::AwaitSuspended { object: object.clone() },
+    );
+    plan.step(format!("resume {subject}"), Action::Patch { object, body: suspend(false) });
+    resumed_losses(&mut plan, facts);
+    plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &subject])];
+    plan
+}
+
+/// Finished Jobs are not run again. Source: JobSet `pkg/controllers/jobset_controller.go`, `suspendJobs`.
+fn resumed_losses(plan: &mut Plan, facts: &Facts) {
+    let running = Facts { pods: facts.running().cloned().collect(), ..Facts::default() };
+    let lost = running.pods_and_logs();
+    if lost.is_some() {
+        plan.lose(SINCE_THE_LAST_CHECKPOINT);
+    }
+    plan.losses.splice(0..0, lost);
+    let done: Vec<&str> = facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect();
+    if !done.is_empty() {
+        plan.notice(format!("Jobs that have completed are not run again: {}", done.join(", ")));
+    }
+    plan.notice("its restart counters stay as they are: this is not counted as a restart");
+}
+
+fn suspended_by_others(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+    if let Some(queue) = guards::queue(&facts.object) {
+        let selector = format!("kueue.x-k8s.io/job-uid={}", uid(&facts.object));
+        plan.refuse(
+            RefusalReason::Kueue,
+            format!(
+                "Kueue decides when {} is suspended (queue {queue}): set spec.active of its Workload to false and then to \
+                 true again instead",
+                wish.subject()
+            ),
+            vec![wish.commands.kubectl(&["get", "workloads.kueue.x-k8s.io", "-l", &selector])],
+        );
+    } else if is_set(&facts.object, "/spec/suspend") {
+        plan.refuse(
+            RefusalReason::Suspended,
+            format!("{} is suspended by somebody else: find out why, and resume it", wish.subject()),
+            vec![wish.commands.merge("jobset", wish.name, r#"{"spec":{"suspend":false}}"#)],
+        );
+    }
+}
+
+/// A `JobSet` that deals with a failure is left to its controller.
+fn restarting(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+    let failing =
+        facts.jobs.iter().find(|job| !is_being_deleted(job) && condition(job, &["Failed", "FailureTarget"]).is_some());
+    let why = match (condition(&facts.object, &["RestartingJobSet"]), failing) {
+        (Some(condition), _) => format!("is being restarted by its controller ({})", text(condition, "/reason")),
+        (None, Some(job)) => format!("is about to be judged by its controller: job/{} fails", name(job)),
+        (None, None) => {
+            plan.notice(format!("{} runs well: {}", wish.subject(), restarts_left(&facts.object)));
+            return;
+        }
+    };
+    let state = format!("{} {why}; {}", wish.subject(), restarts_left(&facts.object));
+    if wish.force {
+        plan.notice(state);
+    } else {
+        plan.refuse(
+            RefusalReason::StillRunning,
+            format!("{state}; wait for it, or go on with --force"),
+            vec![wish.again_with("--force")],
+        );
+    }
+}
+
+/// Source: JobSet `pkg/controllers/failure_policy.go`, `failurePolicyRecreateAll`.
+fn restarts_left(job_set: &Value) -> String {
+    let most = number(job_set, "/spec/failurePolicy/maxRestarts").unwrap_or_default();
+    let counted = number(job_set, "/status/restartsCountTowardsMax").unwrap_or_default();
+    format!("{} of {most} restarts left", (most - counted).max(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::restart::tests::{facts, wish};
+
+    fn job_set(status: &Value) -> Value {
+        json!({
+            "metadata": {"name": "llama", "namespace": "ml", "uid": "u1"},
+            "spec": {
+                "failurePolicy": {"maxRestarts": 4},
+                "volumeClaimPolicies": [{"templates": [{"metadata": {"name": "checkpoints"}}]}],
+                "replicatedJobs": [{"name": "w", "template": {"spec": {"template": {"spec": {"containers": [
+                    {"name": "trainer", "volumeMounts": [{"name": "checkpoints", "mountPath": "/data"}]}]}}}}}],
+            },
+            "status": status,
+        })
+    }
+
+    fn verbs(plan: &Plan) -> Vec<&'static str> {
+        plan.steps.iter().map(|step| step.action.verb().unwrap_or("wait")).collect()
+    }
+
+    #[test]
+    fn what_runs_is_suspended_and_resumed_and_what_has_ended_is_made_again() {
+        let running = facts(&job_set(&json!({"restartsCountTowardsMax": 1})));
+        let planned = plan(&running, &wish(Kind::JobSet, "llama"));
+        assert_eq!(verbs(&planned), ["patch", "wait", "patch"]);
+        assert!(planned.notices.iter().any(|n| n.contains("runs well: 3 of 4 restarts left")), "{planned:?}");
+        for status in
+            [json!({"terminalState": "Failed"}), json!({"conditions": [{"type": "Completed", "status": "True"}]})]
+        {
+            let ended = facts(&job_set(&status));
+            assert_eq!(verbs(&plan(&ended, &wish(Kind::JobSet, "llama"))), ["delete", "wait", "create"]);
+            let kept = plan(&ended, &Wish { keep: true, ..wish(Kind::JobSet, "llama") });
+            assert_eq!(verbs(&kept), ["create"]);
+            assert!(kept.notices.iter().any(|notice| notice.contains("new and empty")), "{kept:?}");
+        }
+        let kept = plan(&running, &Wish { keep: true, ..wish(Kind::JobSet, "llama") });
+        assert_eq!(kept.refusals[0].reason, RefusalReason::NotPossible);
+    }
+
+    #[test]
+    fn claims_that_go_with_it_are_protected_first_or_lost_knowingly() {
+        let mut ended = facts(&job_set(&json!({"terminalState": "Failed"})));
+        let claim = |fate| Claim { name: "checkpoints-llama".into(), template: "checkpoints".into(), fate };
+        for (fate, said) in [
+            (Fate::Stays, None),
+            (Fate::Deleted, Some("by its mount")),
+            (Fate::Unknown("403".into()), Some("could not be read (403)")),
+        ] {
+            ended.claims = vec![claim(fate)];
+            let refused = plan(&ended, &wish(Kind::JobSet, "llama"));
+            assert_eq!(refused.refusals.first().map(|r| r.message.contains(said.unwrap())), said.map(|_| true));
+            let allowed = plan(&ended, &Wish { allow_checkpoint_loss: true, ..wish(Kind::JobSet, "llama") });
+            assert!(allowed.refusals.is_empty());
+            assert_eq!(allowed.losses.iter().any(|loss| loss.contains("pvc/checkpoints-llama")), said.is_some());
+        }
+        ended.claims = vec![claim(Fate::Deleted)];
+        assert_eq!(
+            plan(&ended, &wish(Kind::JobSet, "llama")).refusals[0].commands,
+            [
+                r#"kubectl patch pvc checkpoints-llama --type=json -p '[{"op":"remove","path":"/metadata/ownerReferences"}]' -n ml"#
+            ]
+        );
+    }
+
+    #[test]
+    fn somebody_elses_suspend_and_a_restart_under_way_are_left_alone() {
+        let refusal = |job_set: &Value, force| {
+            let planned = plan(&facts(job_set), &Wish { force, ..wish(Kind::JobSet, "llama") });
+            planned.refusals.first().map(|refusal| refusal.reason)
+        };
+        let mut queued = job_set(&json!({}));
+        queued["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "gpus"});
+        assert_eq!(refusal(&queued, true), Some(RefusalReason::Kueue));
+        queued["status"] = json!({"terminalState": "Failed"});
+        assert_eq!(refusal(&queued, false), None);
+        let mut suspended = job_set(&json!({}));
+        suspended["spec"]["suspend"] = true.into();
+        assert_eq!(refusal(&suspended, true), Some(RefusalReason::Suspended));
+        let restarting = job_set(&json!({"conditions": [{"type": "RestartingJobSet", "status": "True"}]}));
+        assert_eq!(refusal(&restarting, false), Some(RefusalReason::StillRunning));
+        assert_eq!(refusal(&restarting, true), None);
+    }
+
+    #[test]
+    fn a_failing_job_waits_for_the_controllers_judgement() {
+        let mut failing = facts(&job_set(&json!({})));
+        failing.jobs = vec![json!({
+            "metadata": {"name": "llama-w-0"}, "status": {"conditions": [{"type": "FailureTarget", "status": "True"}]},
+        })];
+        let refused = plan(&failing, &wish(Kind::JobSet, "llama"));
+        assert!(refused.refusals[0].message.contains("job/llama-w-0 fails; 4 of 4 restarts left"), "{refused:?}");
+    }
+}

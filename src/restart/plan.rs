@@ -1,0 +1,112 @@
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::report::{RefusalReason, RestartRefusal, RestartStep, StepState};
+use crate::source::cluster::Object;
+
+/// What would be done, what is lost by it, and what speaks against it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// In one sentence, behind the workload's name: `is made again from its own spec`.
+    pub(super) summary: String,
+    pub(super) refusals: Vec<RestartRefusal>,
+    pub(super) notices: Vec<String>,
+    pub(super) losses: Vec<String>,
+    pub(super) steps: Vec<Step>,
+    /// Commands to look at it with afterwards.
+    pub(super) next: Vec<String>,
+}
+
+/// A step, in words and for the machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Step {
+    pub(super) text: String,
+    pub(super) action: Action,
+}
+
+/// What a step does. Each can be done again without harm: a deletion and a wait name a uid, a creation looks first
+/// whether the object is there, a change sets what it sets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "do")]
+pub(super) enum Action {
+    /// Deletes the object with this uid, its dependents first.
+    Delete { object: Object, uid: String },
+    /// Waits until the object with this uid is gone.
+    AwaitGone { object: Object, uid: String },
+    /// Creates an object, in the place of the one with the uid `replaces` if there was one.
+    Create {
+        object: Object,
+        replaces: Option<String>,
+        /// Kept in a file of its own, and not in the record.
+        #[serde(skip)]
+        manifest: Value,
+    },
+    /// Sends a JSON merge patch.
+    Patch { object: Object, body: Value },
+    /// Waits until a `JobSet` is suspended and its pods have ended.
+    AwaitSuspended { object: Object },
+    /// Waits until an object of this name with another uid is there.
+    AwaitReplaced { object: Object, uid: String },
+}
+
+impl Action {
+    pub(super) fn object(&self) -> &Object {
+        match self {
+            Self::Delete { object, .. }
+            | Self::AwaitGone { object, .. }
+            | Self::Create { object, .. }
+            | Self::Patch { object, .. }
+            | Self::AwaitSuspended { object }
+            | Self::AwaitReplaced { object, .. } => object,
+        }
+    }
+
+    /// As RBAC names what is written; `None` for what only looks.
+    pub(super) const fn verb(&self) -> Option<&'static str> {
+        match self {
+            Self::Delete { .. } => Some("delete"),
+            Self::Create { .. } => Some("create"),
+            Self::Patch { .. } => Some("patch"),
+            Self::AwaitGone { .. } | Self::AwaitSuspended { .. } | Self::AwaitReplaced { .. } => None,
+        }
+    }
+}
+
+impl Step {
+    pub(super) fn new(text: impl Into<String>, action: Action) -> Self {
+        Self { text: text.into(), action }
+    }
+
+    /// As it is reported before anything was done.
+    pub(super) fn report(&self) -> RestartStep {
+        let object = self.action.object();
+        RestartStep {
+            text: self.text.clone(),
+            verb: self.action.verb().unwrap_or("wait"),
+            resource: object.rbac_name(),
+            name: object.name.clone(),
+            state: StepState::Planned,
+            message: None,
+        }
+    }
+}
+
+impl Plan {
+    /// Something that speaks against it.
+    pub(super) fn refuse(&mut self, reason: RefusalReason, message: impl Into<String>, commands: Vec<String>) {
+        self.refusals.push(RestartRefusal { reason, message: message.into(), commands });
+    }
+
+    pub(super) fn notice(&mut self, text: impl Into<String>) {
+        self.notices.push(text.into());
+    }
+
+    pub(super) fn lose(&mut self, text: impl Into<String>) {
+        self.losses.push(text.into());
+    }
+
+    pub(super) fn step(&mut self, text: impl Into<String>, action: Action) {
+        self.steps.push(Step::new(text, action));
+    }
+}

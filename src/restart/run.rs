@@ -1,0 +1,274 @@
+//! One restart from its beginning to its end.
+
+use super::facts::{Facts, Wish};
+use super::folder::Folder;
+use super::object::uid;
+use super::plan::{Plan, Step};
+use super::prepare::{Verdict, dry_run, rights};
+use super::record::{MANIFEST, Record};
+use super::{
+    Console, Kind, Order, RestartError, carry_out, cron_job, evidence, gather, job, job_set, leader_worker_set,
+    rollout, sandbox,
+};
+use crate::report::{
+    API_VERSION, DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, StepState, WorkloadRef,
+};
+use crate::source::cluster::{Object, Session};
+
+/// What is to be done: planned now, or begun by an earlier run.
+struct Work {
+    plan: Plan,
+    uid: String,
+    /// What to save; nothing where it was saved already.
+    facts: Option<Facts>,
+    begun: Option<(Folder, Record)>,
+}
+
+/// Restarts a workload, or goes on with a restart that an earlier run began.
+///
+/// An error means that nothing was changed, or that what was done could not be recorded; everything else is in what is
+/// returned.
+pub fn run(session: &Session, order: &Order, console: &mut dyn Console) -> Result<Restart, RestartError> {
+    let at = gather::locate(session, order.kind, &order.namespace, &order.name)?;
+    let mut work = match earlier(session, order, &at)? {
+        Some(work) => work,
+        None => planned(session, order, &at)?,
+    };
+    let mut restart = report(order, &mut work);
+    if restart.refusals.is_empty() && order.dry_run != DryRun::Client {
+        check(session, order, &work.plan.steps, &mut restart);
+    }
+    if !restart.refusals.is_empty() {
+        restart.outcome = RestartOutcome::Refused;
+        console.planned(&restart);
+        return Ok(restart);
+    }
+    if order.dry_run != DryRun::None {
+        restart.next = vec![again(order, "--yes")];
+        console.planned(&restart);
+        return Ok(restart);
+    }
+    console.planned(&restart);
+    if !console.confirms(&restart) {
+        restart.outcome = RestartOutcome::Declined;
+        return Ok(restart);
+    }
+    let (folder, record) = begin(session, order, &at, work, &mut restart)?;
+    console.saved(&folder.path().display().to_string());
+    carry_out_all(session, order, (&folder, record), &mut restart, console)?;
+    Ok(restart)
+}
+
+/// The same command again, with one flag more.
+fn again(order: &Order, flag: &str) -> String {
+    order.commands.again(order.kind.name(), &order.name, &order.flags, flag)
+}
+
+/// A restart that was begun and has had an effect. One without any is planned anew, as much may have changed since.
+fn earlier(session: &Session, order: &Order, at: &Object) -> Result<Option<Work>, RestartError> {
+    let bases = order.look_in.iter().chain([&order.save_to]).map(std::path::PathBuf::as_path).collect::<Vec<_>>();
+    let found = Record::unfinished(&bases, session.server(), at, &mut |line| session.say(line));
+    let Some((folder, record)) = found else { return Ok(None) };
+    let Some(first) = record.steps.get(record.done).filter(|_| record.done > 0 || record.under_way) else {
+        return Ok(None);
+    };
+    if record.done == 0 && !carry_out::has_begun(session, &first.action)? {
+        return Ok(None);
+    }
+    let summary = format!(
+        "the restart begun at {} is gone on with at step {} of {}",
+        record.started_at,
+        record.done + 1,
+        record.steps.len()
+    );
+    let mut plan = Plan { summary, steps: record.left().to_vec(), next: record.next.clone(), ..Plan::default() };
+    plan.notice(format!("what was saved then is in {}", folder.path().display()));
+    Ok(Some(Work { plan, uid: record.uid.clone(), facts: None, begun: Some((folder, record)) }))
+}
+
+fn planned(session: &Session, order: &Order, at: &Object) -> Result<Work, RestartError> {
+    let Some(object) = session.get(at)? else { return Err(gather::not_found(session, at)) };
+    let facts = gather::gather(session, order.kind, at, object)?;
+    let wish = Wish {
+        kind: order.kind,
+        name: &order.name,
+        keep: order.keep,
+        patch: order.patch.as_ref(),
+        force: order.force,
+        allow_checkpoint_loss: order.allow_checkpoint_loss,
+        group: order.group,
+        now: order.now,
+        commands: &order.commands,
+        flags: &order.flags,
+    };
+    let mut plan = match order.kind {
+        Kind::Job => job::plan(&facts, &wish),
+        Kind::CronJob => cron_job::plan(&facts, &wish),
+        Kind::JobSet => job_set::plan(&facts, &wish),
+        Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => rollout::plan(&facts, &wish),
+        Kind::LeaderWorkerSet => leader_worker_set::plan(&facts, &wish),
+        Kind::Sandbox => sandbox::plan(&facts, &wish),
+    };
+    plan.notices.extend(facts.unread.iter().cloned());
+    Ok(Work { plan, uid: uid(&facts.object).to_owned(), facts: Some(facts), begun: None })
+}
+
+fn report(order: &Order, work: &mut Work) -> Restart {
+    let plan = &mut work.plan;
+    Restart {
+        api_version: API_VERSION,
+        kind: "Restart",
+        subject: WorkloadRef {
+            kind: order.kind.kind().into(),
+            namespace: order.namespace.as_str().into(),
+            name: order.name.as_str().into(),
+            uid: Some(work.uid.as_str().into()),
+        },
+        summary: plan.summary.clone(),
+        dry_run: order.dry_run,
+        outcome: RestartOutcome::DryRun,
+        refusals: std::mem::take(&mut plan.refusals),
+        notices: plan.notices.clone(),
+        losses: plan.losses.clone(),
+        steps: plan.steps.iter().map(Step::report).collect(),
+        evidence: work.begun.as_ref().map(|(folder, _)| folder.path().display().to_string()),
+        next: plan.next.clone(),
+    }
+}
+
+/// The rights, then a dry run of every write.
+fn check(session: &Session, order: &Order, steps: &[Step], restart: &mut Restart) {
+    let rights_there = order.commands.kubectl(&["auth", "can-i", "--list"]);
+    let (missing, unknown) = rights(session, steps, &rights_there);
+    restart.notices.extend(unknown);
+    if let Some(missing) = missing {
+        restart.refusals.push(missing);
+        return;
+    }
+    for (position, step) in steps.iter().enumerate() {
+        match dry_run(session, &step.action, order.now) {
+            Verdict::NothingSent => {}
+            Verdict::Accepted => restart.steps[position].state = StepState::DryRun,
+            Verdict::Rejected(error) => {
+                let message = error.to_string();
+                let way_out = way_out(&message);
+                if order.force && way_out.is_some() {
+                    restart.notices.push(format!("not checked by the server: {} ({message})", step.text));
+                    continue;
+                }
+                restart.steps[position].state = StepState::Failed;
+                restart.steps[position].message = Some(message.clone());
+                restart.refusals.push(rejected(order, &step.text, &message, way_out));
+            }
+        }
+    }
+}
+
+/// Why the server may take a write although it refuses a dry run of it.
+fn way_out(message: &str) -> Option<&'static str> {
+    if message.contains("exceeded quota") {
+        Some("the quota counts the old one, too, which is deleted first: if that is all, go on with --force")
+    } else if message.contains("does not support dry run") {
+        Some("a webhook cannot be asked without consequences: go on with --force")
+    } else {
+        None
+    }
+}
+
+fn rejected(order: &Order, step: &str, message: &str, way_out: Option<&str>) -> RestartRefusal {
+    let subject = format!("{}/{}", order.kind.name(), order.name);
+    let (advice, command) = match way_out {
+        Some(way_out) => (way_out, again(order, "--force")),
+        None => (
+            "mend what it says, and run it again",
+            order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"]),
+        ),
+    };
+    RestartRefusal {
+        reason: RefusalReason::DryRunFailed,
+        message: format!("{subject} is left as it is, as the server would not {step}: {message}; {advice}"),
+        commands: vec![command],
+    }
+}
+
+/// The folder and the record, on the disk before the first write.
+fn begin(
+    session: &Session,
+    order: &Order,
+    at: &Object,
+    work: Work,
+    restart: &mut Restart,
+) -> Result<(Folder, Record), RestartError> {
+    let Work { plan, uid, facts, begun } = work;
+    if let Some(begun) = begun {
+        return Ok(begun);
+    }
+    let time = order.now.to_string().replace([':', '-'], "");
+    let name = format!("{time}-{}-{}-{}", order.namespace, order.kind.name(), order.name);
+    let folder = Folder::create(&order.save_to, &name)?;
+    if let Some(facts) = &facts {
+        let missing = evidence::save(&folder, session, order.kind, facts, &plan, order.save_logs)?;
+        for line in missing {
+            session.say(&format!("not saved: {line}"));
+            restart.notices.push(format!("not saved: {line}"));
+        }
+    }
+    let mut record = Record::new(session.server(), at, &uid, order.now, &plan.summary);
+    record.steps = plan.steps;
+    record.next = plan.next;
+    record.save(&folder)?;
+    restart.evidence = Some(folder.path().display().to_string());
+    Ok((folder, record))
+}
+
+/// Does what is left. The steps of `restart` are those.
+fn carry_out_all(
+    session: &Session,
+    order: &Order,
+    (folder, mut record): (&Folder, Record),
+    restart: &mut Restart,
+    console: &mut dyn Console,
+) -> Result<(), RestartError> {
+    for step in &mut restart.steps {
+        step.state = StepState::Planned;
+    }
+    let left: Vec<Step> = record.left().to_vec();
+    for (position, step) in left.iter().enumerate() {
+        record.under_way = true;
+        record.save(folder)?;
+        console.begins(&restart.steps[position]);
+        let performed = carry_out::perform(session, &step.action, order.timeout);
+        let reported = &mut restart.steps[position];
+        match performed {
+            Ok(message) => {
+                (reported.state, reported.message) = (StepState::Done, message);
+                console.ended(reported);
+            }
+            Err(failure) => {
+                (reported.state, reported.message) = (StepState::Failed, Some(failure.message));
+                console.ended(reported);
+                record.finished = failure.overtaken;
+                record.save(folder)?;
+                restart.outcome = RestartOutcome::Failed;
+                restart.next = how_to_go_on(order, &record, folder);
+                return Ok(());
+            }
+        }
+        record.done += 1;
+        record.under_way = false;
+        record.finished = record.left().is_empty();
+        record.save(folder)?;
+    }
+    restart.outcome = RestartOutcome::Done;
+    Ok(())
+}
+
+/// The same command; and, where an object is still to be created, kubectl's own.
+fn how_to_go_on(order: &Order, record: &Record, folder: &Folder) -> Vec<String> {
+    let mut commands = vec![again(order, "--yes")];
+    if record.left().iter().any(|step| step.action.verb() == Some("create")) {
+        let manifest = folder.path().join(MANIFEST).display().to_string();
+        commands.push(order.commands.kubectl(&["create", "-f", &manifest]));
+    }
+    commands
+}

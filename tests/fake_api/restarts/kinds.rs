@@ -1,0 +1,165 @@
+//! The kinds beside Jobs.
+
+use serde_json::{Value, json};
+
+use super::{failed_job, job_set};
+use crate::support::cluster::Cluster;
+
+#[test]
+fn kept_jobs_get_a_sibling_with_a_new_name() {
+    let cluster = Cluster::start();
+    let path = failed_job(&cluster);
+    let mut job = cluster.object(&path).unwrap();
+    job["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": "{}", "note": "x"});
+    cluster.put("jobs", &job);
+    let ran = cluster.restart(&["job/etl", "--keep", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(cluster.object(&path), Some(job));
+    let writes = cluster.writes();
+    let [dry, real] = &writes[..] else { panic!("{writes:?}") };
+    assert_eq!(dry, &format!("dry {real}"));
+    let name = real.strip_prefix("POST ").unwrap();
+    assert!(name.starts_with("etl-"), "{name}");
+    let made = cluster.object(&path.replace("/etl", &format!("/{name}"))).unwrap();
+    assert_eq!(made["metadata"]["annotations"], json!({"note": "x"}));
+}
+
+#[test]
+fn a_cronjob_is_run_once_more() {
+    let cluster = Cluster::start();
+    cluster.put(
+        "cronjobs",
+        &json!({
+            "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "backup", "namespace": "ml", "uid": "cron"},
+            "spec": {"concurrencyPolicy": "Forbid", "jobTemplate": {"spec": {"template": {}}}},
+            "status": {"active": [{"name": "backup-29"}]},
+        }),
+    );
+    let ran = cluster.restart(&["cj/backup", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("concurrencyPolicy Forbid does not hold"), "{ran:?}");
+    assert!(ran.stdout.contains("active now: backup-29"), "{ran:?}");
+    let made = cluster.state().objects.values().find(|object| object["kind"] == "Job").cloned().unwrap();
+    assert_eq!(made["metadata"]["annotations"]["cronjob.kubernetes.io/instantiate"], "manual");
+    assert_eq!(made["metadata"]["ownerReferences"][0]["uid"], "cron");
+}
+
+#[test]
+fn a_running_jobset_is_suspended_and_resumed_when_its_pods_have_ended() {
+    let cluster = Cluster::with(|request, state| {
+        // The pods end when they are looked for a second time.
+        if request.method == "GET" && request.path().ends_with("/pods") && request.nth == 3 {
+            state.objects.retain(|path, _| !path.contains("/pods/"));
+        }
+        None
+    });
+    let path = job_set(&cluster, &json!({}), &json!({"failurePolicy": {"maxRestarts": 2}}), &json!({}));
+    cluster.put(
+        "pods",
+        &json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "llama-w-0-0-x"}, "status": {"phase": "Running"}}),
+    );
+    let ran = cluster.restart(&["jobset/llama", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("runs well: 2 of 2 restarts left"), "{ran:?}");
+    let writes = ["dry PATCH llama", "dry PATCH llama", "PATCH llama", "PATCH llama"];
+    assert_eq!(cluster.writes(), writes);
+    let patches: Vec<Value> = cluster
+        .api
+        .requests()
+        .into_iter()
+        .filter(|request| request.method == "PATCH" && request.query("dryRun").is_none())
+        .map(|request| request.body)
+        .collect();
+    assert_eq!(patches[0], json!({"metadata": {"uid": "set"}, "spec": {"suspend": true}}));
+    assert_eq!(patches[1], json!({"metadata": {"uid": "set"}, "spec": {"suspend": false}}));
+    assert_eq!(cluster.object(&path).unwrap()["spec"]["suspend"], false);
+}
+
+#[test]
+fn an_ended_jobset_in_a_queue_is_made_again_suspended() {
+    let cluster = Cluster::start();
+    let labels = json!({"labels": {"kueue.x-k8s.io/queue-name": "gpus"}});
+    let path = job_set(&cluster, &labels, &json!({"suspend": false}), &json!({"terminalState": "Failed"}));
+    let ran = cluster.restart(&["jobset/llama", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let made = cluster.object(&path).unwrap();
+    assert_eq!((&made["spec"]["suspend"], &made["status"]), (&json!(true), &Value::Null));
+}
+
+#[test]
+fn rollouts_are_restarted_by_kubectls_annotation() {
+    for (argument, plural, kind) in [
+        ("deploy/web", "deployments", "Deployment"),
+        ("sts/web", "statefulsets", "StatefulSet"),
+        ("ds/web", "daemonsets", "DaemonSet"),
+    ] {
+        let cluster = Cluster::start();
+        let path = cluster.put(
+            plural,
+            &json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web", "uid": "u"},
+                    "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}}}}}),
+        );
+        let ran = cluster.restart(&[argument, "--yes"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let template = cluster.object(&path).unwrap()["spec"]["template"]["metadata"].clone();
+        assert!(template["annotations"]["kubectl.kubernetes.io/restartedAt"].as_str().unwrap().ends_with('Z'));
+        assert_eq!(template["labels"], json!({"app": "web"}));
+        assert!(cluster.api.asked().iter().any(|asked| asked.contains("/pods?limit=500&labelSelector=app=web")));
+    }
+}
+
+fn leader(uid: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "vllm-0", "namespace": "ml", "uid": uid, "labels": {
+            "leaderworkerset.sigs.k8s.io/group-index": "0", "leaderworkerset.sigs.k8s.io/worker-index": "0"}},
+        "status": {"phase": "Running"},
+    })
+}
+
+#[test]
+fn a_group_is_restarted_by_its_leader_pod() {
+    let cluster = Cluster::with(|request, state| {
+        // The controller makes the leader again.
+        let looks = request.method == "GET" && request.path().ends_with("/pods/vllm-0");
+        if looks && !state.objects.contains_key(request.path()) && request.nth > 1 {
+            state.objects.insert(request.path().to_owned(), leader("new"));
+        }
+        None
+    });
+    cluster.state().versions.insert("leaderworkerset.x-k8s.io", vec!["v1"]);
+    cluster.put(
+        "leaderworkersets",
+        &json!({"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
+                "metadata": {"name": "vllm", "uid": "lws"}, "spec": {"replicas": 1}}),
+    );
+    cluster.put("pods", &leader("old"));
+    let ran = cluster.restart(&["lws/vllm", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(cluster.writes(), ["dry DELETE vllm-0", "DELETE vllm-0"]);
+    let deletion = cluster.api.requests().into_iter().rfind(|request| request.method == "DELETE").unwrap();
+    assert_eq!(deletion.body["preconditions"]["uid"], "old");
+    cluster.restart(&["lws/vllm", "--group", "3"]).says(1, &["has no group 3", "--group 0"]);
+}
+
+#[test]
+fn a_sandbox_is_restarted_in_the_words_of_its_version() {
+    for (versions, mode) in [
+        (vec!["v1beta1", "v1alpha1"], json!({"operatingMode": "Running"})),
+        (vec!["v1alpha1", "v1beta1"], json!({"operatingMode": "Running"})),
+        (vec!["v1alpha1"], json!({"replicas": 1})),
+    ] {
+        let cluster = Cluster::start();
+        let version = if versions.contains(&"v1beta1") { "v1beta1" } else { "v1alpha1" };
+        cluster.state().versions.insert("agents.x-k8s.io", versions);
+        let path = cluster.put(
+            "sandboxes",
+            &json!({"apiVersion": format!("agents.x-k8s.io/{version}"), "kind": "Sandbox",
+                    "metadata": {"name": "box", "uid": "box"}, "spec": {}}),
+        );
+        let ran = cluster.restart(&["sandbox/box", "--yes"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(cluster.object(&path).unwrap()["spec"], mode);
+        assert_eq!(cluster.writes(), ["dry PATCH box", "dry PATCH box", "PATCH box", "PATCH box"]);
+    }
+}

@@ -1,0 +1,184 @@
+//! What is not restarted: each refusal says what, why, and what to run instead, and nothing is written.
+
+use serde_json::{Value, json};
+
+use super::{failed_job, job, job_set};
+use crate::support::Reply;
+use crate::support::cluster::Cluster;
+
+/// Runs with `--yes`, and expects a refusal for this reason, with these words on one line, and no write but dry runs.
+#[track_caller]
+fn refused(cluster: &Cluster, arguments: &[&str], reason: &str, words: &[&str]) {
+    let before = cluster.state().objects.clone();
+    let ran = cluster.restart(&[arguments, &["--yes", "-o", "json"]].concat());
+    ran.says(1, words);
+    let restart = ran.json();
+    assert_eq!(restart["outcome"], "refused");
+    assert_eq!(restart["refusals"][0]["reason"], reason, "{restart:#}");
+    let lines = restart["refusals"].as_array().unwrap().len();
+    assert_eq!(ran.stderr.lines().filter(|line| line.starts_with("error: not restarted: ")).count(), lines);
+    assert!(cluster.writes().iter().all(|write| write.starts_with("dry ")), "{:?}", cluster.writes());
+    assert_eq!(cluster.state().objects, before);
+    assert!(cluster.folders().is_empty());
+}
+
+#[test]
+fn a_job_is_left_to_whom_it_belongs() {
+    let owner = |api_version: &str, kind: &str| json!({"ownerReferences": [{"apiVersion": api_version, "kind": kind, "name": "o", "uid": "o", "controller": true}]});
+    for (metadata, reason, words) in [
+        (owner("jobset.x-k8s.io/v1alpha2", "JobSet"), "owned", "kubectl sigapps restart jobset/o -n ml"),
+        (owner("batch/v1", "CronJob"), "owned", "kubectl sigapps restart cronjob/o -n ml"),
+        (owner("argoproj.io/v1alpha1", "Workflow"), "owned", "restart workflow/o instead"),
+        (json!({"labels": {"argocd.argoproj.io/instance": "app"}}), "gitOps", "Argo CD application app"),
+        (json!({"deletionTimestamp": "2026-11-30T09:00:00Z"}), "beingDeleted", "is being deleted by somebody else"),
+    ] {
+        let cluster = Cluster::start();
+        failed_job(&cluster);
+        let mut job = job("Failed");
+        for (key, value) in metadata.as_object().unwrap() {
+            job["metadata"][key] = value.clone();
+        }
+        cluster.put("jobs", &job);
+        refused(&cluster, &["job/etl"], reason, &[words]);
+    }
+}
+
+#[test]
+fn a_job_that_has_not_ended_is_restarted_by_force_alone() {
+    let cluster = Cluster::start();
+    failed_job(&cluster);
+    cluster.put("jobs", &job("FailureTarget"));
+    refused(&cluster, &["job/etl"], "stillRunning", &["kubectl sigapps restart job/etl --yes --force -n ml"]);
+    assert_eq!(cluster.restart(&["job/etl", "--yes", "--force"]).code, Some(0));
+}
+
+#[test]
+fn a_job_of_another_controller_is_refused() {
+    let cluster = Cluster::start();
+    let mut job = job("Failed");
+    job["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue".into();
+    cluster.put("jobs", &job);
+    refused(&cluster, &["job/etl"], "managedBy", &["is run by kueue.x-k8s.io/multikueue"]);
+}
+
+#[test]
+fn all_rights_that_are_missing_are_named_at_once_before_any_write() {
+    let cluster = Cluster::start();
+    failed_job(&cluster);
+    cluster.state().forbidden = ["delete jobs".to_owned(), "create jobs".to_owned()].into();
+    refused(&cluster, &["job/etl"], "forbidden", &["in namespace ml: delete jobs.batch, create jobs.batch"]);
+    assert!(cluster.writes().is_empty());
+}
+
+#[test]
+fn rights_that_cannot_be_asked_are_a_notice() {
+    let cluster = Cluster::with(|request, _| {
+        let review = request.path().ends_with("reviews");
+        review.then(|| Reply::status(403, "Forbidden", "no reviews here"))
+    });
+    failed_job(&cluster);
+    let ran = cluster.restart(&["job/etl"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("whether you may delete jobs.batch is not known"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_webhook_that_refuses_the_dry_run_leaves_everything_as_it_is() {
+    let cluster = Cluster::with(|request, _| {
+        let create = request.method == "POST" && !request.path().ends_with("reviews");
+        create.then(|| Reply::status(400, "BadRequest", "admission webhook \"policy.example\" denied the request: no"))
+    });
+    failed_job(&cluster);
+    refused(&cluster, &["job/etl"], "dryRunFailed", &["policy.example", "create job/etl from its own spec"]);
+}
+
+/// A quota counts the old one, which is still there when the server is asked.
+#[test]
+fn a_full_quota_is_a_refusal_that_force_passes() {
+    let cluster = Cluster::with(|request, _| {
+        let dry = request.method == "POST" && request.query("dryRun").is_some();
+        dry.then(|| Reply::status(403, "Forbidden", "exceeded quota: jobs, requested: count/jobs.batch=1"))
+    });
+    let path = failed_job(&cluster);
+    refused(&cluster, &["job/etl"], "dryRunFailed", &["exceeded quota", "go on with --force"]);
+    assert_eq!(cluster.restart(&["job/etl", "--yes", "--force"]).code, Some(0));
+    assert_ne!(cluster.object(&path).unwrap()["metadata"]["uid"], "old");
+}
+
+fn claim(owner: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "state-llama", "ownerReferences": [{"kind": "JobSet", "uid": owner}]},
+    })
+}
+
+fn with_claim_policy(retention: &Value) -> Value {
+    json!({"volumeClaimPolicies": [{"templates": [{"metadata": {"name": "state"}}], "retentionPolicy": retention}]})
+}
+
+#[test]
+fn volumes_that_may_hold_checkpoints_are_protected_first() {
+    let ended = json!({"terminalState": "Failed"});
+    for (retention, owner, is_refused) in [
+        (json!({"whenDeleted": "Delete"}), "set", true),
+        (json!({}), "set", true),
+        (json!({"whenDeleted": "Retain"}), "set", false),
+        (json!({"whenDeleted": "Delete"}), "another", false),
+    ] {
+        let cluster = Cluster::start();
+        let path = job_set(&cluster, &json!({}), &with_claim_policy(&retention), &ended);
+        cluster.put("persistentvolumeclaims", &claim(owner));
+        if is_refused {
+            let command = r#"kubectl patch pvc state-llama --type=json -p '[{"op":"remove","path":"/metadata/ownerReferences"}]' -n ml"#;
+            refused(&cluster, &["jobset/llama"], "checkpointLoss", &[command, "whether it does is not known"]);
+            let ran = cluster.restart(&["jobset/llama", "--yes", "--allow-checkpoint-loss"]);
+            assert!(ran.stdout.contains("pvc/state-llama and all that is on it"), "{}", ran.stdout);
+        } else {
+            assert_eq!(cluster.restart(&["jobset/llama", "--yes"]).code, Some(0), "{retention} {owner}");
+        }
+        assert_ne!(cluster.object(&path).unwrap()["metadata"]["uid"], "set");
+    }
+}
+
+#[test]
+fn volumes_that_cannot_be_read_are_taken_to_hold_checkpoints() {
+    let cluster = Cluster::with(|request, _| {
+        let claims = request.path().contains("persistentvolumeclaims");
+        claims.then(|| Reply::status(403, "Forbidden", "no claims for you"))
+    });
+    job_set(&cluster, &json!({}), &with_claim_policy(&json!({})), &json!({"terminalState": "Failed"}));
+    refused(&cluster, &["jobset/llama"], "checkpointLoss", &["it could not be read", "--allow-checkpoint-loss"]);
+}
+
+#[test]
+fn a_suspend_that_is_somebody_elses_is_not_fought_over() {
+    let cluster = Cluster::start();
+    job_set(&cluster, &json!({"labels": {"kueue.x-k8s.io/queue-name": "gpus"}}), &json!({}), &json!({}));
+    refused(&cluster, &["jobset/llama"], "kueue", &["workloads.kueue.x-k8s.io -l kueue.x-k8s.io/job-uid=set"]);
+    job_set(&cluster, &json!({}), &json!({"suspend": true}), &json!({}));
+    let command = r#"kubectl patch jobset llama --type=merge -p '{"spec":{"suspend":false}}' -n ml"#;
+    refused(&cluster, &["jobset/llama"], "suspended", &[command]);
+}
+
+#[test]
+fn a_jobset_that_its_controller_restarts_is_left_to_it() {
+    let cluster = Cluster::start();
+    let restarting =
+        json!({"conditions": [{"type": "RestartingJobSet", "status": "True", "reason": "DefaultFailurePolicy"}]});
+    job_set(&cluster, &json!({}), &json!({"failurePolicy": {"maxRestarts": 3}}), &restarting);
+    refused(
+        &cluster,
+        &["jobset/llama"],
+        "stillRunning",
+        &["is being restarted by its controller", "3 of 3 restarts left"],
+    );
+}
+
+#[test]
+fn what_is_not_there_is_said_with_names_like_it() {
+    let cluster = Cluster::start();
+    failed_job(&cluster);
+    let ran = cluster.restart(&["job/etll", "--yes"]);
+    ran.says(1, &["jobs.batch \"etll\" not found in namespace \"ml\"; did you mean etl?"]);
+    cluster.restart(&["jobset/x"]).says(1, &["the server doesn't have a resource type \"jobsets.jobset.x-k8s.io\""]);
+}
