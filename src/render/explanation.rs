@@ -28,19 +28,15 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
         writeln!(out, "{}", page.bold(&line))?;
     }
     if let Some(as_of) = explanation.as_of {
-        writeln!(out, "as of {}", whole(as_of))?;
+        page.prose("", &format!("as of {}", whole(as_of)), out)?;
     }
     for note in &explanation.notes {
-        for line in wrap(&format!("note: {}", one_line(note)), look.width) {
-            writeln!(out, "{line}")?;
-        }
+        page.prose("", &format!("note: {note}"), out)?;
     }
     if let Some(job_set) = &explanation.job_set {
         for situation in &job_set.situations {
             if !explanation.verdict.contains(&situation.text) {
-                for line in wrap(&one_line(&format!("- {}", situation.text)), look.width) {
-                    writeln!(out, "{line}")?;
-                }
+                page.prose("", &format!("- {}", situation.text), out)?;
             }
         }
         writeln!(out)?;
@@ -49,7 +45,7 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
         let lines = (!said).then(|| job_set.budget.clone()).into_iter().chain(attempts::cost(job_set));
         let line = lines.collect::<Vec<_>>().join("; ");
         if !line.is_empty() {
-            writeln!(out, "{line}")?;
+            page.prose("", &line, out)?;
         }
     }
     if !explanation.runs.is_empty() {
@@ -173,6 +169,15 @@ impl Page {
         if self.look.color { text.bold().to_string() } else { text.to_owned() }
     }
 
+    /// Text that is wrapped and never cut: the first line behind `head`, the others below it.
+    fn prose(&self, head: &str, text: &str, out: &mut impl Write) -> io::Result<()> {
+        let indent = " ".repeat(head.width());
+        for (number, line) in wrap(&one_line(text), self.look.width.saturating_sub(indent.len())).iter().enumerate() {
+            writeln!(out, "{}{line}", if number == 0 { head } else { &indent })?;
+        }
+        Ok(())
+    }
+
     fn section(&self, title: &str, lines: &[String], most: usize, out: &mut impl Write) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
@@ -183,7 +188,7 @@ impl Page {
         }
         let more = lines.len().saturating_sub(most);
         if more > 0 {
-            writeln!(out, "  and {more} more: -o json has them all")?;
+            self.prose("  ", &format!("and {more} more: -o json has them all"), out)?;
         }
         Ok(())
     }
@@ -224,13 +229,10 @@ impl Page {
         let title = format!("{} under {}: {}", judged.object, judged.policy, judged.cause);
         writeln!(out, "\n{}", self.bold(&cut(&one_line(&title), self.look.width)))?;
         for rule in &judged.rules {
-            let mark = if rule.matched { "→" } else { " " };
-            for (number, line) in wrap(&one_line(&rule.why), self.look.width.saturating_sub(4)).iter().enumerate() {
-                writeln!(out, "  {} {line}", if number == 0 { mark } else { " " })?;
-            }
+            self.prose(if rule.matched { "  → " } else { "    " }, &rule.why, out)?;
         }
         if let Some(default) = no_rule(judged) {
-            writeln!(out, "  → {default}")?;
+            self.prose("  → ", &default, out)?;
         }
         Ok(())
     }
@@ -244,7 +246,8 @@ impl Page {
         for (number, suggestion) in explanation.suggestions.iter().take(MOST_SUGGESTIONS).enumerate() {
             let head = format!("{:<3}{:<width$}  ", number + 1, suggestion.title);
             let left = self.look.width.saturating_sub(head.width());
-            writeln!(out, "{head}{}", cut(&one_line(&suggestion.why), left))?;
+            let line = format!("{head}{}", cut(&one_line(&suggestion.why), left));
+            writeln!(out, "{}", cut(line.trim_end(), self.look.width))?;
             for command in &suggestion.commands {
                 writeln!(out, "   {}", one_line(command))?;
             }
