@@ -235,7 +235,7 @@ fn a_rule_taken_over_from_the_restart_before_yields_to_what_the_failure_tells() 
         ]);
         let status = json!({"restarts": 2, "restartsCountTowardsMax": 2});
         let story = JobSet::new(policy.clone()).status(status).with(events);
-        assert_eq!(story.report["notes"].to_string().contains("the controller recorded"), false);
+        assert!(!story.report["notes"].to_string().contains("the controller recorded"));
         let rule = &attempts(&story)[1]["rule"];
         format!("{} {}", rule["label"], rule["source"]).replace('"', "")
     };
