@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::job::JobTemplateView;
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Text, Time, Uid, Word, or_default};
+use super::{Interner, MetaView, PodFailurePolicy, Text, Time, Uid, Word, or_default};
 
 /// A `batch/v1` `CronJob` as it is read.
 #[derive(Debug, Default, Deserialize)]
@@ -29,6 +31,8 @@ struct SpecView<'a> {
     #[serde(deserialize_with = "or_default")]
     suspend: bool,
     failed_jobs_history_limit: Option<u32>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    job_template: JobTemplateView<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -61,6 +65,8 @@ pub struct CronJob {
     pub suspend: bool,
     /// `spec.failedJobsHistoryLimit`: failed runs beyond it are deleted. The API server sets 1.
     pub failed_history: u32,
+    /// The `podFailurePolicy` that its runs are made with.
+    pub policy: Option<Arc<PodFailurePolicy>>,
     /// `status.lastScheduleTime`.
     pub last_scheduled: Option<Time>,
     /// `status.lastSuccessfulTime`.
@@ -100,6 +106,12 @@ impl<'a> CronJobView<'a> {
             concurrency_policy: interner.intern(spec.concurrency_policy.some().unwrap_or("Allow")),
             suspend: spec.suspend,
             failed_history: spec.failed_jobs_history_limit.unwrap_or(1),
+            policy: spec
+                .job_template
+                .spec
+                .pod_failure_policy
+                .as_ref()
+                .map(|policy| Arc::new(policy.to_policy(interner))),
             last_scheduled: self.status.last_schedule_time.0,
             last_succeeded: self.status.last_successful_time.0,
         }

@@ -18,7 +18,8 @@ pub use class::Class;
 pub use explanation::{Explanation, Judged, PolicyReport, PolicyRule, RuleVerdict, Run, TimelineEntry, TimelineKind};
 pub use failure::{FailureLine, FailureRule};
 pub use job_set::{
-    AttemptOutcome, AttemptReport, Blocker, JobSetReport, JobSetRule, RuleSource, Situation, SituationKind,
+    AttemptOutcome, AttemptReport, Blocker, JobSetReport, JobSetRule, RESTARTS_IN_PLACE, RuleSource, Situation,
+    SituationKind,
 };
 pub use restart::{DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, RestartStep, StepState};
 pub use schema::{explanation_schema, failure_schema, report_schema, restart_schema};

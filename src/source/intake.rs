@@ -22,7 +22,7 @@ pub struct Filter {
     pub namespace: Option<String>,
     /// Only objects with these labels.
     pub selector: Selector,
-    /// Also Events that tell where pods ran whose names begin with this.
+    /// Also Events that tell where pods ran whose names begin with this; those of `JobSet`s where it is not given.
     pub pods_of: Option<String>,
     /// A pod to keep even if nothing about it speaks of a failure.
     pub pod: Option<String>,
@@ -256,6 +256,10 @@ impl Intake {
             ignored: self.ignored,
             ..Snapshot::default()
         };
+        if snapshot.job_sets.is_empty() && self.filter.pods_of.is_none() {
+            // Where pods ran that are gone is told of JobSets' alone.
+            snapshot.events.retain(|event| *event.kind != *"Pod");
+        }
         snapshot.sort();
         snapshot
     }

@@ -58,7 +58,7 @@ pub struct Snapshot {
     pub cron_jobs: Vec<CronJob>,
     /// `JobSet`s, by namespace, name and uid.
     pub job_sets: Vec<JobSet>,
-    /// Events about Jobs, `CronJob`s and `JobSet`s and, where asked for, about pods, by time.
+    /// Events about Jobs, `CronJob`s and `JobSet`s and, as far as asked for, about pods, by time.
     pub events: Vec<Event>,
     /// Nodes, by name.
     pub nodes: Vec<Node>,
