@@ -1,7 +1,11 @@
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// An answer that may not be had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum Answer {
     /// The template or the framework's default says so.
     Yes,
@@ -67,7 +71,8 @@ pub struct Durable {
 }
 
 /// What a place is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum Kind {
     /// A bucket: `gs://`, `s3://`, or mounted.
     ObjectStore,

@@ -1,6 +1,7 @@
 use std::io::{self, Write};
 
 use super::attempts;
+use super::checkpoints::sentences;
 use super::explanation::{POLICY_HEADS, no_rule, policy_rows, policy_title};
 use super::text::one_line;
 use crate::report::Explanation;
@@ -49,6 +50,11 @@ pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write
             let whys: Vec<String> = whys.chain(no_rule(judged)).collect();
             list(Some(&title), &whys, out)?;
         }
+    }
+    let lines = explanation.checkpoints.iter().flat_map(|report| sentences(report, explanation));
+    let lines: Vec<String> = lines.collect();
+    if !lines.is_empty() {
+        list(Some("Checkpoints"), &lines, out)?;
     }
     let facts: Vec<Vec<String>> = explanation
         .evidence

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::model::{CronJob, Event, Job, JobSet, Node, Pod, Time};
+use crate::model::{Claim, CronJob, Event, Job, JobSet, Node, Pod, Taken, Time};
 use crate::report::Source;
 
 /// The resources that are read, in the order in which they are told.
@@ -18,11 +18,30 @@ pub enum Resource {
     Events,
     /// Nodes.
     Nodes,
+    /// `PersistentVolumeClaim`s.
+    Claims,
+    /// `snapshot.storage.k8s.io` volumesnapshots.
+    VolumeSnapshots,
+    /// `checkpoint.k8s.io` podcheckpoints.
+    PodCheckpoints,
+    /// `podsnapshot.gke.io` podsnapshots.
+    PodSnapshots,
 }
 
 impl Resource {
     /// All resources.
-    pub const ALL: [Self; 6] = [Self::Jobs, Self::Pods, Self::CronJobs, Self::JobSets, Self::Events, Self::Nodes];
+    pub const ALL: [Self; 10] = [
+        Self::Jobs,
+        Self::Pods,
+        Self::CronJobs,
+        Self::JobSets,
+        Self::Events,
+        Self::Nodes,
+        Self::Claims,
+        Self::VolumeSnapshots,
+        Self::PodCheckpoints,
+        Self::PodSnapshots,
+    ];
 
     /// The resource's plural name.
     pub const fn name(self) -> &'static str {
@@ -33,6 +52,10 @@ impl Resource {
             Self::JobSets => "jobsets",
             Self::Events => "events",
             Self::Nodes => "nodes",
+            Self::Claims => "persistentvolumeclaims",
+            Self::VolumeSnapshots => "volumesnapshots",
+            Self::PodCheckpoints => "podcheckpoints",
+            Self::PodSnapshots => "podsnapshots",
         }
     }
 
@@ -59,6 +82,14 @@ pub struct Snapshot {
     pub events: Vec<Event>,
     /// Nodes, by name.
     pub nodes: Vec<Node>,
+    /// `PersistentVolumeClaim`s, by namespace and name.
+    pub claims: Vec<Claim>,
+    /// `VolumeSnapshot`s of claims, by namespace and name.
+    pub volume_snapshots: Vec<Taken>,
+    /// `PodCheckpoint`s, by namespace and name.
+    pub pod_checkpoints: Vec<Taken>,
+    /// GKE's Pod snapshots, by namespace and name.
+    pub pod_snapshots: Vec<Taken>,
     /// What was read and what was not.
     pub sources: Vec<Source>,
     /// The newest time in the data.
@@ -84,5 +115,9 @@ impl Snapshot {
                 .then_with(|| (&a.reason, &a.message).cmp(&(&b.reason, &b.message)))
         });
         self.nodes.sort_unstable_by(|a, b| (&a.name, a.ready).cmp(&(&b.name, b.ready)));
+        self.claims.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+        for taken in [&mut self.volume_snapshots, &mut self.pod_checkpoints, &mut self.pod_snapshots] {
+            taken.sort_unstable_by(|a, b| (&a.namespace, &a.name, a.at).cmp(&(&b.namespace, &b.name, b.at)));
+        }
     }
 }

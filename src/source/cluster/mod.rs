@@ -18,6 +18,7 @@ mod plugin;
 mod proxy;
 mod reach;
 mod reading;
+mod storage;
 mod targets;
 mod timeout;
 

@@ -1,0 +1,116 @@
+use super::age::{clock, day, whole};
+use crate::checkpoint::Answer;
+use crate::model::Time;
+use crate::report::{CheckpointReport, DeletedBy, DeletionReport, Explanation, SnapshotReport};
+
+/// Snapshots of one template that are told; the rest is counted.
+const MOST_SNAPSHOTS: usize = 2;
+
+/// What is told of one template, the most useful first, a sentence each.
+pub(super) fn sentences(report: &CheckpointReport, explanation: &Explanation) -> Vec<String> {
+    let as_of = explanation.as_of;
+    let mut all = vec![saving(report)];
+    if report.saves.answer != Answer::No && tells(report) {
+        all.push(fate(report, as_of));
+    }
+    all.extend(snapshots(&report.snapshots, as_of));
+    if report.resumes.answer == Answer::Unknown && report.saves.answer == Answer::Yes {
+        all.push(format!("whether it would resume is not known: {}", report.resumes.why));
+    }
+    all.extend(report.sigterm.as_ref().map(|sigterm| sigterm.why.clone()));
+    let of = &report.replicated_jobs;
+    if let (false, true) = (of.is_empty(), explanation.checkpoints.len() > 1) {
+        all[0] = format!("{}: {}", of.join(", "), all[0]);
+    }
+    all
+}
+
+/// Whether the template shows any sign.
+fn tells(report: &CheckpointReport) -> bool {
+    report.framework.is_some() || !report.evidence.is_empty()
+}
+
+/// Whether it saves and resumes. It is configured to: nothing says that it ever did.
+fn saving(report: &CheckpointReport) -> String {
+    let saves = &report.saves;
+    let resumes = &report.resumes;
+    let place = saves.place.as_ref().map(|place| format!(" to {place}")).unwrap_or_default();
+    let every = saves.every.as_ref().map(|every| format!(" every {every}")).unwrap_or_default();
+    let by = report.framework.map(|framework| format!(" ({framework})")).unwrap_or_default();
+    match (saves.answer, resumes.answer) {
+        (Answer::Yes, Answer::Yes) => format!("configured to save{place}{every} and to resume{by}: {}", resumes.why),
+        (Answer::Yes, Answer::No) => format!("configured to save{place}{every}{by}, not to resume: {}", resumes.why),
+        (Answer::Yes, Answer::Unknown) => format!("configured to save{place}{every}{by}"),
+        (Answer::No, Answer::Yes) => format!("does not save{by}: {}; would resume: {}", saves.why, resumes.why),
+        (Answer::No, _) => format!("does not save{by}: {}", saves.why),
+        (Answer::Unknown, _) if !tells(report) => saves.why.clone(),
+        (Answer::Unknown, Answer::Yes) => {
+            format!("whether it saves{place} is not known{by}: {}; would resume: {}", saves.why, resumes.why)
+        }
+        (Answer::Unknown, Answer::No) => {
+            format!("whether it saves{place} is not known{by}: {}; would not resume: {}", saves.why, resumes.why)
+        }
+        (Answer::Unknown, Answer::Unknown) => format!("whether it saves{place} is not known{by}: {}", saves.why),
+    }
+}
+
+/// What becomes of what was saved.
+fn fate(report: &CheckpointReport, as_of: Option<Time>) -> String {
+    if report.durable.answer == Answer::No {
+        return report.durable.why.clone();
+    }
+    // That claims and namespaces can be deleted is known; it is told in the JSON.
+    let is_told = |deletion: &&DeletionReport| match deletion.by {
+        DeletedBy::ClaimDeletion => deletion.at.is_some(),
+        DeletedBy::JobSetTtl | DeletedBy::JobTtl | DeletedBy::JobSetDeletion | DeletedBy::OwnerDeletion => true,
+        DeletedBy::ContainerRestart | DeletedBy::PodDeletion | DeletedBy::NodeLoss | DeletedBy::NamespaceDeletion => {
+            false
+        }
+    };
+    let mut told: Vec<&DeletionReport> = report.deleted_by.iter().filter(is_told).collect();
+    // What ends the JobSet by itself is read after what goes with it.
+    told.sort_by_key(|deletion| matches!(deletion.by, DeletedBy::JobSetTtl | DeletedBy::JobTtl));
+    if told.is_empty() {
+        return report.durable.why.clone();
+    }
+    told.into_iter().map(|deletion| due(deletion, as_of)).collect::<Vec<_>>().join("; ")
+}
+
+fn due(deletion: &DeletionReport, as_of: Option<Time>) -> String {
+    let why = &deletion.why;
+    match deletion.at {
+        Some(at) if as_of.is_some_and(|as_of| as_of >= at) => format!("{why}: due since {}", time(at, as_of)),
+        Some(at) => format!("{why}: at {}", time(at, as_of)),
+        None => why.clone(),
+    }
+}
+
+fn snapshots(all: &[SnapshotReport], as_of: Option<Time>) -> Vec<String> {
+    let mut lines: Vec<String> = all.iter().take(MOST_SNAPSHOTS).map(|taken| snapshot(taken, as_of)).collect();
+    let more = all.len().saturating_sub(MOST_SNAPSHOTS);
+    if more > 0 {
+        lines.push(format!("and {more} more of them, earlier ones"));
+    }
+    lines
+}
+
+/// `VolumeSnapshot x of claim y, ready, taken 12:03:00Z`.
+fn snapshot(taken: &SnapshotReport, as_of: Option<Time>) -> String {
+    let name = taken.object.rsplit('/').next().unwrap_or_default();
+    let of = if taken.kind == "VolumeSnapshot" { "claim" } else { "pod" };
+    let ready = match (taken.ready, &taken.error) {
+        (Some(true), _) => "ready".to_owned(),
+        (_, Some(error)) => format!("failed: {error}"),
+        (Some(false), None) => "not ready".to_owned(),
+        (None, None) => "not known to be ready".to_owned(),
+    };
+    let verb = if taken.ready == Some(true) { "taken" } else { "asked for" };
+    let at = taken.at.map(|at| format!(", {verb} {}", time(at, as_of))).unwrap_or_default();
+    let node = taken.node.as_ref().map(|node| format!(", on node {node} alone")).unwrap_or_default();
+    format!("{} {name} of {of} {}, {ready}{at}{node}", taken.kind, taken.of)
+}
+
+/// The time of day where it is of the day that the data is of.
+fn time(at: Time, as_of: Option<Time>) -> String {
+    if as_of.map(day) == Some(day(at)) { clock(at) } else { whole(at) }
+}
