@@ -32,6 +32,24 @@ pub struct Checkpoints {
     pub signs: Vec<Sign>,
 }
 
+impl Checkpoints {
+    /// Gives back the room that texts and lists were made with and do not need.
+    pub(crate) fn shrink(&mut self) {
+        let Self { saves, resumes, durable, sigterm, signs, framework: _ } = self;
+        let mut optional = vec![&mut saves.place, &mut saves.every, &mut durable.claim];
+        signs.shrink_to_fit();
+        durable.loses.shrink_to_fit();
+        let mut texts = vec![&mut saves.why, &mut resumes.why, &mut durable.why];
+        texts.extend(sigterm.iter_mut().flat_map(|sigterm| [&mut sigterm.saver, &mut sigterm.why]));
+        for sign in signs.iter_mut() {
+            texts.push(&mut sign.path);
+            optional.extend([&mut sign.container, &mut sign.value]);
+        }
+        texts.extend(optional.into_iter().flatten());
+        texts.into_iter().for_each(String::shrink_to_fit);
+    }
+}
+
 /// Whether checkpoints are configured to be saved, where, and how often.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Saves {

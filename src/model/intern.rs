@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Owner, PodCondition, Word};
+use super::{ContainerOutcome, Owner, PodCondition, Word};
 
 /// Keeps one copy of each text: a hundred thousand pods share a few thousand nodes, reasons and messages.
 #[derive(Debug, Default)]
@@ -9,6 +9,7 @@ pub struct Interner {
     texts: HashSet<Word>,
     conditions: HashSet<Arc<[PodCondition]>>,
     owners: HashSet<Arc<Owner>>,
+    outcomes: HashSet<Arc<ContainerOutcome>>,
 }
 
 impl Interner {
@@ -34,6 +35,16 @@ impl Interner {
         }
         let new: Arc<[PodCondition]> = list.into();
         self.conditions.insert(Arc::clone(&new));
+        new
+    }
+
+    /// The one copy of how a container ended.
+    pub fn intern_outcome(&mut self, outcome: ContainerOutcome) -> Arc<ContainerOutcome> {
+        if let Some(known) = self.outcomes.get(&outcome) {
+            return Arc::clone(known);
+        }
+        let new = Arc::new(outcome);
+        self.outcomes.insert(Arc::clone(&new));
         new
     }
 

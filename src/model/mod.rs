@@ -44,7 +44,10 @@ pub use job_set_view::JobSetView;
 pub use meta::{MetaView, ObjectView, Owner, OwnerView};
 pub use node::{Node, NodeView};
 pub use ordinal::Ordinal;
-pub use pod::{ContainerEnd, ContainerKind, Memory, Phase, Pod, PodCondition, Rare, Restart, ToldCondition, Waiting};
+pub use pod::{
+    ContainerEnd, ContainerKind, ContainerOutcome, Memory, Phase, Pod, PodCondition, Rare, Restart, ToldCondition,
+    Waiting,
+};
 pub use pod_checkpoint::PodCheckpointView;
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
 pub use pod_snapshot::PodSnapshotView;

@@ -38,7 +38,7 @@ fn saving(report: &CheckpointReport) -> String {
     let every = saves.every.as_ref().map(|every| format!(" every {every}")).unwrap_or_default();
     let by = report.framework.map(|framework| format!(" ({framework})")).unwrap_or_default();
     match (saves.answer, resumes.answer) {
-        (Answer::Yes, Answer::Yes) => format!("configured to save{place}{every} and to resume{by}: {}", resumes.why),
+        (Answer::Yes, Answer::Yes) => format!("configured to save{place}{every} and to resume{by}"),
         (Answer::Yes, Answer::No) => format!("configured to save{place}{every}{by}, not to resume: {}", resumes.why),
         (Answer::Yes, Answer::Unknown) => format!("configured to save{place}{every}{by}"),
         (Answer::No, Answer::Yes) => format!("does not save{by}: {}; would resume: {}", saves.why, resumes.why),
@@ -56,9 +56,7 @@ fn saving(report: &CheckpointReport) -> String {
 
 /// What becomes of what was saved.
 fn fate(report: &CheckpointReport, as_of: Option<Time>) -> String {
-    if report.durable.answer == Answer::No {
-        return report.durable.why.clone();
-    }
+    let durable = &report.durable;
     // That claims and namespaces can be deleted is known; it is told in the JSON.
     let is_told = |deletion: &&DeletionReport| match deletion.by {
         DeletedBy::ClaimDeletion => deletion.at.is_some(),
@@ -67,29 +65,43 @@ fn fate(report: &CheckpointReport, as_of: Option<Time>) -> String {
             false
         }
     };
-    let mut told: Vec<&DeletionReport> = report.deleted_by.iter().filter(is_told).collect();
-    // What ends the JobSet by itself is read after what goes with it.
-    told.sort_by_key(|deletion| matches!(deletion.by, DeletedBy::JobSetTtl | DeletedBy::JobTtl));
-    if told.is_empty() {
-        return report.durable.why.clone();
+    let told: Vec<&DeletionReport> = report.deleted_by.iter().filter(is_told).collect();
+    let of = |by: DeletedBy| told.iter().find(|deletion| deletion.by == by).copied();
+    match (durable.answer, of(DeletedBy::JobSetDeletion), of(DeletedBy::JobSetTtl)) {
+        (Answer::No, ..) => durable.why.clone(),
+        (_, Some(deletion), Some(ttl)) => format!("{}, {}", deletion.why, by_itself(ttl, as_of)),
+        _ if !told.is_empty() => told.into_iter().map(|it| due(it, as_of)).collect::<Vec<_>>().join("; "),
+        (Answer::Yes, ..) if durable.claim.is_none() => format!("outlives the pods: {}", durable.why),
+        (Answer::Yes, ..) => durable.why.clone(),
+        (Answer::Unknown, ..) => format!("whether it outlives the pods is not known: {}", durable.why),
     }
-    told.into_iter().map(|deletion| due(deletion, as_of)).collect::<Vec<_>>().join("; ")
+}
+
+/// When the `JobSet`, and what goes with it, is deleted without anybody's doing.
+fn by_itself(ttl: &DeletionReport, as_of: Option<Time>) -> String {
+    match ttl.at {
+        Some(at) => format!("{} by ttlSecondsAfterFinished", when(at, as_of)),
+        None => "and by ttlSecondsAfterFinished once it finishes".to_owned(),
+    }
 }
 
 fn due(deletion: &DeletionReport, as_of: Option<Time>) -> String {
-    let why = &deletion.why;
     match deletion.at {
-        Some(at) if as_of.is_some_and(|as_of| as_of >= at) => format!("{why}: due since {}", time(at, as_of)),
-        Some(at) => format!("{why}: at {}", time(at, as_of)),
-        None => why.clone(),
+        Some(at) => format!("{}: {}", deletion.why, when(at, as_of)),
+        None => deletion.why.clone(),
     }
+}
+
+fn when(at: Time, as_of: Option<Time>) -> String {
+    let is_past = as_of.is_some_and(|as_of| as_of >= at);
+    format!("{} {}", if is_past { "due since" } else { "at" }, time(at, as_of))
 }
 
 fn snapshots(all: &[SnapshotReport], as_of: Option<Time>) -> Vec<String> {
     let mut lines: Vec<String> = all.iter().take(MOST_SNAPSHOTS).map(|taken| snapshot(taken, as_of)).collect();
     let more = all.len().saturating_sub(MOST_SNAPSHOTS);
     if more > 0 {
-        lines.push(format!("and {more} more of them, earlier ones"));
+        lines.push(format!("and {more} more of them"));
     }
     lines
 }

@@ -53,9 +53,7 @@ pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write
     }
     let lines = explanation.checkpoints.iter().flat_map(|report| sentences(report, explanation));
     let lines: Vec<String> = lines.collect();
-    if !lines.is_empty() {
-        list(Some("Checkpoints"), &lines, out)?;
-    }
+    list(Some("Checkpoints"), &lines, out)?;
     let facts: Vec<Vec<String>> = explanation
         .evidence
         .iter()

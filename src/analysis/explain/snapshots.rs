@@ -7,7 +7,7 @@ use crate::report::SnapshotReport;
 use crate::source::Snapshot;
 
 /// Snapshots of the claim that checkpoints lie on, and checkpoints and snapshots of pods: of the pod asked for, else of
-/// those whose names `is_own` knows. The latest first.
+/// those whose names `is_own` knows. Those that can be used first, the latest of them first.
 pub(super) fn snapshots(
     snapshot: &Snapshot,
     namespace: &str,
@@ -25,7 +25,7 @@ pub(super) fn snapshots(
     let mut all: Vec<(&str, &Taken)> = volumes.map(|taken| ("VolumeSnapshot", taken)).collect();
     all.extend(checkpoints.map(|taken| ("PodCheckpoint", taken)));
     all.extend(pods.map(|taken| ("PodSnapshot", taken)));
-    all.sort_by_key(|(kind, taken)| (std::cmp::Reverse(taken.at), *kind, &taken.name));
+    all.sort_by_key(|(kind, taken)| (taken.ready != Some(true), std::cmp::Reverse(taken.at), *kind, &taken.name));
     all.into_iter().map(|(kind, taken)| report(kind, taken)).collect()
 }
 
