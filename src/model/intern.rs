@@ -7,7 +7,7 @@ use super::{ContainerOutcome, Owner, PodCondition, Word};
 #[derive(Debug, Default)]
 pub struct Interner {
     texts: HashSet<Word>,
-    conditions: HashSet<Arc<[PodCondition]>>,
+    conditions: HashSet<Arc<Box<[PodCondition]>>>,
     owners: HashSet<Arc<Owner>>,
     outcomes: HashSet<Arc<ContainerOutcome>>,
 }
@@ -29,11 +29,12 @@ impl Interner {
     }
 
     /// The one copy of a list of pod conditions.
-    pub fn intern_conditions(&mut self, list: Vec<PodCondition>) -> Arc<[PodCondition]> {
-        if let Some(known) = self.conditions.get(&*list) {
+    pub fn intern_conditions(&mut self, list: Vec<PodCondition>) -> Arc<Box<[PodCondition]>> {
+        let list = list.into_boxed_slice();
+        if let Some(known) = self.conditions.get(&list) {
             return Arc::clone(known);
         }
-        let new: Arc<[PodCondition]> = list.into();
+        let new = Arc::new(list);
         self.conditions.insert(Arc::clone(&new));
         new
     }

@@ -169,8 +169,9 @@ pub struct Pod {
     pub is_tracked: bool,
     /// Ended app containers, in the status' order.
     pub ends: Box<[ContainerEnd]>,
-    /// Type and status of all conditions, in the status' order; equal lists are shared between pods.
-    pub conditions: Arc<[PodCondition]>,
+    /// Type and status of all conditions, in the status' order; equal lists are shared between pods, in the room of one
+    /// pointer.
+    pub conditions: Arc<Box<[PodCondition]>>,
     /// What most pods do not have.
     pub rare: Option<Box<Rare>>,
 }

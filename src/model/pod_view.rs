@@ -267,7 +267,7 @@ impl<'a> PodView<'a> {
         }
     }
 
-    fn conditions(&self, interner: &mut Interner) -> Arc<[PodCondition]> {
+    fn conditions(&self, interner: &mut Interner) -> Arc<Box<[PodCondition]>> {
         let conditions = self.status.conditions.iter();
         let list: Vec<_> = conditions
             .map(|c| PodCondition { type_: interner.intern(&c.type_), status: interner.intern(&c.status) })

@@ -32,25 +32,28 @@ fn tells(report: &CheckpointReport) -> bool {
 
 /// Whether it saves and resumes. It is configured to: nothing says that it ever did.
 fn saving(report: &CheckpointReport) -> String {
-    let saves = &report.saves;
-    let resumes = &report.resumes;
+    let (saves, resumes) = (&report.saves, &report.resumes);
+    if !tells(report) {
+        return saves.why.clone();
+    }
     let place = saves.place.as_ref().map(|place| format!(" to {place}")).unwrap_or_default();
     let every = saves.every.as_ref().map(|every| format!(" every {every}")).unwrap_or_default();
-    let by = report.framework.map(|framework| format!(" ({framework})")).unwrap_or_default();
+    // Many reasons begin with the name.
+    let named = report.framework.filter(|framework| saves.answer == Answer::Yes || !saves.why.starts_with(framework));
+    let configured = named.map_or("configured".to_owned(), |framework| format!("{framework} is configured"));
+    let does_not_save = named.map_or("does not save".to_owned(), |framework| format!("{framework} does not save"));
+    let it = named.unwrap_or("it");
+    let saving = match saves.answer {
+        Answer::Yes => format!("{configured} to save{place}{every}"),
+        Answer::No => format!("{does_not_save}: {}", saves.why),
+        Answer::Unknown => format!("whether {it} saves{place} is not known: {}", saves.why),
+    };
     match (saves.answer, resumes.answer) {
-        (Answer::Yes, Answer::Yes) => format!("configured to save{place}{every} and to resume{by}"),
-        (Answer::Yes, Answer::No) => format!("configured to save{place}{every}{by}, not to resume: {}", resumes.why),
-        (Answer::Yes, Answer::Unknown) => format!("configured to save{place}{every}{by}"),
-        (Answer::No, Answer::Yes) => format!("does not save{by}: {}; would resume: {}", saves.why, resumes.why),
-        (Answer::No, _) => format!("does not save{by}: {}", saves.why),
-        (Answer::Unknown, _) if !tells(report) => saves.why.clone(),
-        (Answer::Unknown, Answer::Yes) => {
-            format!("whether it saves{place} is not known{by}: {}; would resume: {}", saves.why, resumes.why)
-        }
-        (Answer::Unknown, Answer::No) => {
-            format!("whether it saves{place} is not known{by}: {}; would not resume: {}", saves.why, resumes.why)
-        }
-        (Answer::Unknown, Answer::Unknown) => format!("whether it saves{place} is not known{by}: {}", saves.why),
+        (Answer::Yes, Answer::Yes) => format!("{saving} and to resume"),
+        (Answer::Yes, Answer::No) => format!("{saving}, not to resume: {}", resumes.why),
+        (_, Answer::Yes) => format!("{saving}; would resume: {}", resumes.why),
+        (Answer::Unknown, Answer::No) => format!("{saving}; would not resume: {}", resumes.why),
+        _ => saving,
     }
 }
 

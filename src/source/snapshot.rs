@@ -115,9 +115,16 @@ impl Snapshot {
                 .then_with(|| (&a.reason, &a.message).cmp(&(&b.reason, &b.message)))
         });
         self.nodes.sort_unstable_by(|a, b| (&a.name, a.ready).cmp(&(&b.name, b.ready)));
-        self.claims.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+        // Of one that was deleted and made again, a dump may hold both.
+        self.claims.sort_unstable_by(|a, b| {
+            let names = (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name));
+            names.then_with(|| format!("{a:?}").cmp(&format!("{b:?}")))
+        });
         for taken in [&mut self.volume_snapshots, &mut self.pod_checkpoints, &mut self.pod_snapshots] {
-            taken.sort_unstable_by(|a, b| (&a.namespace, &a.name, a.at).cmp(&(&b.namespace, &b.name, b.at)));
+            taken.sort_unstable_by(|a, b| {
+                let names = (&a.namespace, &a.name, a.at).cmp(&(&b.namespace, &b.name, b.at));
+                names.then_with(|| format!("{a:?}").cmp(&format!("{b:?}")))
+            });
         }
     }
 }

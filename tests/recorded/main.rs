@@ -1,6 +1,7 @@
 //! What a person must learn from real recordings: Jobs, pods, Events and nodes of a real control plane, read as
 //! `-f` reads them. Each test tells what its recording plays.
 
+mod checkpoints;
 mod collateral_and_lost;
 mod expected_pods;
 mod explanations;

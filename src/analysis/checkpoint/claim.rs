@@ -1,6 +1,6 @@
 //! What the claim itself says of its end, where it was read: that is a fact, while a policy only says what was wanted.
 
-use super::{DeletedBy, Deletion, Kept, Workload, claim_ttl, claim_with_job_set};
+use super::{DeletedBy, Deletion, Kept, Workload, claim_ttl};
 use crate::checkpoint::Answer;
 use crate::model::{Claim, Owner};
 use crate::source::{Resource, Snapshot, SourceState};
@@ -43,7 +43,8 @@ fn are_all_read(snapshot: &Snapshot) -> bool {
 }
 
 /// A claim is deleted when all its owners are gone. One that was there before the `JobSet` has no owner, whatever the
-/// policy says: the controller takes it as it is.
+/// policy says: the controller takes it as it is (`createPVCsIfNecessary`, jobset
+/// `pkg/controllers/volume_claim_policy.go`).
 fn by_owners(kept: &mut Kept, claim: &Claim, workload: Workload) {
     let by_policy = kept.lost_with_job_set();
     kept.deleted_by.retain(|deletion| !matches!(deletion.by, DeletedBy::JobSetDeletion | DeletedBy::JobSetTtl));
@@ -63,7 +64,8 @@ fn by_owner(claim: &Claim, owner: &Owner, workload: Workload) -> Vec<Deletion> {
     match workload {
         Workload::JobSet(job_set) if owner.is("jobset.x-k8s.io", "JobSet") && owner.name == job_set.name => {
             if is(&job_set.uid) {
-                let deleted = claim_with_job_set(name, others);
+                let why = format!("claim {name} is deleted with the JobSet, which owns it{others}");
+                let deleted = Deletion { by: DeletedBy::JobSetDeletion, why, at: None };
                 return std::iter::once(deleted).chain(claim_ttl(name, workload)).collect();
             }
             let why = format!("claim {name} belongs to an earlier JobSet, and is deleted by the garbage collector");

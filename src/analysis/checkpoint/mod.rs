@@ -190,7 +190,7 @@ fn claim_template<'s>(checkpoints: &Checkpoints, job_set: &'s JobSet) -> Option<
     job_set.volume_claims.iter().find(|template| names(template))
 }
 
-/// The claim's name as an object (jobset `pkg/controllers/jobset_controller.go`).
+/// The claim's name as an object (`generatePVCName`, jobset `pkg/controllers/volume_claim_policy.go`).
 fn claim_object(template: &VolumeClaimTemplate, job_set: &JobSet) -> String {
     format!("{}-{}", template.name, job_set.name)
 }
@@ -200,15 +200,11 @@ fn claim_object(template: &VolumeClaimTemplate, job_set: &JobSet) -> String {
 fn with_made_claim(claim: &str, template: &VolumeClaimTemplate, workload: Workload) -> Vec<Deletion> {
     let mut ways = with_claim(claim);
     if !template.retained {
-        ways.push(claim_with_job_set(claim, ""));
+        let why = format!("claim {claim} is deleted with the JobSet (whenDeleted: Delete)");
+        ways.push(Deletion { by: DeletedBy::JobSetDeletion, why, at: None });
         ways.extend(claim_ttl(claim, workload));
     }
     ways
-}
-
-fn claim_with_job_set(claim: &str, more: &str) -> Deletion {
-    let why = format!("claim {claim} is deleted with the JobSet{more} (whenDeleted: Delete)");
-    Deletion { by: DeletedBy::JobSetDeletion, why, at: None }
 }
 
 fn claim_ttl(claim: &str, workload: Workload) -> Option<Deletion> {

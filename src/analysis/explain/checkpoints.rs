@@ -68,7 +68,7 @@ fn told<'s>(facts: &Facts<'_, 's>) -> Vec<Told<'s>> {
 fn of_job<'s>(facts: &Facts<'_, 's>, job: &'s Job, pod: Option<&Pod>) -> Vec<Told<'s>> {
     let job_set = facts.story.map(|story| story.job_set);
     if let Some((job_set, replicated)) = job_set.and_then(|set| Some((set, set.replicated_job_of(&job.name)?))) {
-        return of_job_set(facts, job_set, Some(&replicated.name), pod.or(None));
+        return of_job_set(facts, job_set, Some(&replicated.name), pod);
     }
     let snapshot = facts.analysis.snapshot;
     let kept = of_job_in(job, snapshot);

@@ -9,9 +9,7 @@ impl Reading<'_> {
     /// their snapshots where a template read so far names a claim, checkpoints and snapshots of pods where the cluster
     /// has them.
     pub(super) async fn storage(&self) -> Result<[(Resource, Outcome); 4], ClusterError> {
-        let intake = self.lister.intake.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let names_claims = intake.names_claims();
-        drop(intake);
+        let names_claims = self.names_claims();
         let (claims, volume_snapshots, pod_checkpoints, pod_snapshots) = tokio::try_join!(
             self.claims(names_claims),
             self.of_group(Resource::VolumeSnapshots, "snapshot.storage.k8s.io", names_claims),
@@ -24,6 +22,10 @@ impl Reading<'_> {
             (Resource::PodCheckpoints, pod_checkpoints),
             (Resource::PodSnapshots, pod_snapshots),
         ])
+    }
+
+    fn names_claims(&self) -> bool {
+        self.lister.intake.lock().unwrap_or_else(std::sync::PoisonError::into_inner).names_claims()
     }
 
     async fn claims(&self, are_named: bool) -> Result<Outcome, ClusterError> {
