@@ -197,8 +197,10 @@ fn snapshots_are_those_of_the_claim_and_of_the_pods() {
         object["metadata"]["namespace"] = "ns".into();
         object
     };
+    let owner = Some(("jobset.x-k8s.io/v1alpha2", "JobSet", "llama"));
     let objects = [
         set,
+        job("llama-w-1", owner, &template(&SAVES, &json!([])), "2026-11-30T09:00:00Z"),
         volume_snapshot("before", "ckpt-llama", Some(true), "2026-11-30T09:03:00Z"),
         volume_snapshot("after", "ckpt-llama", Some(false), "2026-11-30T09:04:00Z"),
         volume_snapshot("unborn", "ckpt-llama", None, ""),
@@ -210,15 +212,14 @@ fn snapshots_are_those_of_the_claim_and_of_the_pods() {
         pod_snapshot("gke-old", json!({"labels": {"podsnapshot.gke.io/pod-name": "llama-w-0-0-abc12"}})),
         pod_snapshot("gke-strange", json!({})),
     ];
-    let all = checkpoints(&objects, "jobset/llama");
-    let snapshots: Vec<String> = all[0]["snapshots"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|taken| format!("{} {} {}", taken["object"], taken["ready"], taken["error"]).replace('"', ""))
-        .collect();
+    let snapshots = |subject: &str| -> Vec<String> {
+        let all = checkpoints(&objects, subject);
+        let snapshots = all[0]["snapshots"].as_array().unwrap().iter();
+        let told = |taken: &Value| format!("{} {} {}", taken["object"], taken["ready"], taken["error"]);
+        snapshots.map(|taken| told(taken).replace('"', "")).collect()
+    };
     assert_eq!(
-        snapshots,
+        snapshots("jobset/llama"),
         [
             "volumesnapshot/ns/before true null",
             "podcheckpoint/ns/frozen true null",
@@ -229,6 +230,9 @@ fn snapshots_are_those_of_the_claim_and_of_the_pods() {
             "volumesnapshot/ns/unborn null null",
         ]
     );
+    let of_volumes =
+        ["before true null", "after false null", "unborn null null"].map(|it| format!("volumesnapshot/ns/{it}"));
+    assert_eq!(snapshots("job/llama-w-1"), of_volumes, "the pods are another Job's");
 }
 
 #[test]

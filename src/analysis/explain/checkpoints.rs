@@ -67,8 +67,8 @@ fn told<'s>(facts: &Facts<'_, 's>) -> Vec<Told<'s>> {
 /// A `JobSet` knows more of the claims of its Jobs than they do.
 fn of_job<'s>(facts: &Facts<'_, 's>, job: &'s Job, pod: Option<&Pod>) -> Vec<Told<'s>> {
     let job_set = facts.story.map(|story| story.job_set);
-    if let Some((job_set, replicated)) = job_set.and_then(|set| Some((set, set.replicated_job_of(&job.name)?))) {
-        return of_job_set(facts, job_set, Some(&replicated.name), pod);
+    if let Some(job_set) = job_set.filter(|job_set| job_set.replicated_job_of(&job.name).is_some()) {
+        return of_job_set(facts, job_set, Some(job), pod);
     }
     let snapshot = facts.analysis.snapshot;
     let kept = of_job_in(job, snapshot);
@@ -80,17 +80,21 @@ fn of_job<'s>(facts: &Facts<'_, 's>, job: &'s Job, pod: Option<&Pod>) -> Vec<Tol
     vec![Told::new(Source::Job(job), Vec::new(), kept, snapshots)]
 }
 
-/// Of a `JobSet`: each replicated Job that tells anything, or the one asked for. Where none does and it has failed, what
+/// Of a `JobSet`: each replicated Job that tells anything, or that of the Job asked for. Where none does and it has failed, what
 /// is missed is said once.
-fn of_job_set<'s>(facts: &Facts<'_, 's>, job_set: &'s JobSet, only: Option<&str>, pod: Option<&Pod>) -> Vec<Told<'s>> {
+fn of_job_set<'s>(facts: &Facts<'_, 's>, job_set: &'s JobSet, only: Option<&Job>, pod: Option<&Pod>) -> Vec<Told<'s>> {
     let snapshot = facts.analysis.snapshot;
     let all_kept = kept_in(job_set, snapshot);
     let failed = job_set.condition("Failed").is_some();
     let mut all = Vec::new();
-    for replicated in job_set.replicated_jobs.iter().filter(|job| only.is_none_or(|only| *job.name == *only)) {
+    let only_name = only.and_then(|job| job_set.replicated_job_of(&job.name)).map(|replicated| &replicated.name);
+    for replicated in job_set.replicated_jobs.iter().filter(|job| only_name.is_none_or(|name| job.name == *name)) {
         let kept = all_kept.iter().find(|kept| kept.replicated_job.as_ref() == Some(&replicated.name)).cloned();
         let prefix = format!("{}-{}-", job_set.name, replicated.name);
-        let is_own = |pod: &str| is_pod_of_replicated_job(pod, &prefix);
+        let is_own = |pod: &str| match only {
+            Some(job) => is_pod_of(pod, &job.name),
+            None => is_pod_of_replicated_job(pod, &prefix),
+        };
         let snapshots = snapshots(snapshot, &job_set.namespace, kept.as_ref(), pod, is_own);
         let is_missed = failed && all_kept.is_empty() && replicated.accelerators > 0.0;
         if kept.is_some() || !snapshots.is_empty() || is_missed {
