@@ -3,11 +3,13 @@
 //!
 //! The rooms, in the order data walks through them; none reaches back:
 //! arguments ([`cli`]) → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
-//! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller. [`restart`] stands
-//! beside them: the only room that asks for writes.
+//! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller,
+//! [`checkpoint`] what pod templates tell of checkpoints. [`restart`] starts a workload again; no other room asks for
+//! writes.
 
 pub mod advice;
 pub mod analysis;
+pub mod checkpoint;
 pub mod cli;
 pub mod model;
 pub mod policy;

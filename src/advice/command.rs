@@ -1,3 +1,6 @@
+use serde_json::Value;
+
+use crate::report::Safety;
 use crate::shell::quote;
 
 /// Makes kubectl commands that run as they are printed, on the cluster that was read.
@@ -7,28 +10,54 @@ pub struct Kubectl {
     pub flags: Vec<String>,
 }
 
+/// A command, and what running it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Command {
+    pub(super) text: String,
+    pub(super) safety: Safety,
+}
+
+/// Flags of ours; any other word that is made like a flag came from the data.
+const FLAGS: [&str; 9] =
+    ["-n", "-c", "-l", "-o", "--previous", "--type=json", "--type=merge", "--force", "--grace-period=0"];
+
 impl Kubectl {
     /// A command, each word quoted as far as a shell needs it. `None` where a name in it cannot be one of a Kubernetes
     /// object: a dump is not to be trusted, and a name such as `--all` would be taken for a flag.
     pub fn command(&self, words: &[&str]) -> Option<String> {
-        let is_ours = |word: &str| matches!(word, "-n" | "-c" | "-l" | "-o" | "--previous");
-        if !words.iter().all(|word| is_ours(word) || is_name(word)) {
+        self.with_patch(words, None)
+    }
+
+    /// A command that reads.
+    pub(super) fn read(&self, words: &[&str]) -> Vec<Command> {
+        self.command(words).map(|text| Command { text, safety: Safety::ReadOnly }).into_iter().collect()
+    }
+
+    /// A command that changes the cluster.
+    pub(super) fn write(&self, safety: Safety, words: &[&str], patch: Option<&Value>) -> Vec<Command> {
+        self.with_patch(words, patch).map(|text| Command { text, safety }).into_iter().collect()
+    }
+
+    fn with_patch(&self, words: &[&str], patch: Option<&Value>) -> Option<String> {
+        if !words.iter().all(|word| FLAGS.contains(word) || is_name(word)) {
             return None;
         }
-        let flags = self.flags.iter().map(String::as_str);
-        let all = std::iter::once("kubectl").chain(words.iter().copied()).chain(flags);
-        Some(all.map(quote).collect::<Vec<_>>().join(" "))
+        let patch = patch.map(|patch| format!("--patch={patch}"));
+        let words = words.iter().copied().chain(patch.as_deref()).chain(self.flags.iter().map(String::as_str));
+        Some(std::iter::once("kubectl").chain(words).map(quote).collect::<Vec<_>>().join(" "))
     }
 }
 
-/// Whether a word is made as names of objects, and selectors by them, are.
+/// Whether a word is made as names of objects, selectors by them, and taints are.
 fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/' | '='))
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/' | '=' | ':'))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -43,6 +72,13 @@ mod tests {
             "kubectl get pods -l a.io/b=c"
         );
         assert_eq!(quote(""), "''");
+    }
+
+    #[test]
+    fn a_patch_is_one_word() {
+        let patch = json!({"it's": ["$(reboot)"]});
+        let command = Kubectl::default().write(Safety::Mutating, &["patch", "cronjob", "x"], Some(&patch));
+        assert_eq!(command[0].text, r#"kubectl patch cronjob x '--patch={"it'\''s":["$(reboot)"]}'"#);
     }
 
     #[test]

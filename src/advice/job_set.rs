@@ -1,47 +1,217 @@
-use super::{Advice, Kubectl};
-use crate::analysis::{Analysis, Failure, JobSetStory};
-use crate::report::{Class, Evidence, SituationKind, SuggestionKind, WorkloadState};
+//! What a `JobSet` calls for as a whole: its attempts are over and its Jobs, for the most part, gone.
 
-/// What an attempt calls for whose Jobs are gone: to wait where the controller is at it and can get on, else to look at
-/// what remains.
-pub(super) fn advice_for(
-    analysis: &Analysis,
-    story: &JobSetStory,
-    failure: &Failure,
-    kubectl: &Kubectl,
-) -> Option<Advice> {
-    let job_set = story.job_set;
-    let goes_on = matches!(story.state(), WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing);
-    // What cannot start does not come right by waiting.
-    let is_stuck = |other: &Failure| other.workload == failure.workload && other.class == Class::Pending;
-    let is_endless = story.situations.iter().any(|situation| situation.kind == SituationKind::EndlessRestarts);
-    if goes_on && (is_endless || analysis.failures.iter().any(is_stuck)) {
-        return None;
-    }
-    let (kind, title, why) = if goes_on {
-        let why = format!("the JobSet makes its Jobs anew by itself: {}", story.budget());
-        (SuggestionKind::Wait, "Wait", why)
-    } else {
-        let why = "a restart deleted the Jobs and pods of the attempts before: see what is still known of each";
-        (SuggestionKind::Inspect, "Inspect", why.to_owned())
+use super::draft::Advice;
+use super::maker::Maker;
+use super::{Kubectl, checkpoint, teardown};
+use crate::analysis::{Analysis, Attempt, Decision, Failure, JobSetStory};
+use crate::model::{JobSetAction, Time};
+use crate::report::{AttemptOutcome, Class, Evidence, Safety, SituationKind, SuggestionKind, WorkloadState};
+
+/// So many attempts that end alike are no accident.
+const ALIKE: usize = 2;
+
+/// A `JobSet` with failures.
+struct Over<'a> {
+    analysis: &'a Analysis<'a>,
+    /// Index in [`Analysis::workloads`].
+    workload: usize,
+    story: &'a JobSetStory<'a>,
+    kubectl: &'a Kubectl,
+}
+
+/// All that it calls for.
+pub(super) fn advices<'a>(
+    analysis: &'a Analysis<'a>,
+    workload: usize,
+    now: Option<Time>,
+    kubectl: &'a Kubectl,
+) -> Vec<Advice> {
+    let Some(story) = analysis.workloads[workload].story.and_then(|story| analysis.stories.get(story)) else {
+        return Vec::new();
     };
-    let target = format!("jobset/{}", job_set.name);
-    let command = kubectl.command(&["sigapps", "explain", &target, "-n", &job_set.namespace]);
-    let object = format!("jobset/{}/{}", job_set.namespace, job_set.name);
-    let mut evidence = vec![Evidence {
-        object: object.clone(),
-        path: "status.restarts".to_owned(),
-        value: job_set.restarts.to_string(),
-    }];
-    let decision = failure.gone_job().and_then(|gone| story.attempts.get(gone.place.1)?.decision.as_ref());
-    evidence.extend(decision.map(|decision| Evidence {
-        object,
-        path: if decision.recorded_in == "Event" {
-            "Event.reason".to_owned()
-        } else {
-            format!("status.conditions[type={}].reason", decision.recorded_in)
-        },
-        value: decision.recorded_reason.to_owned(),
-    }));
-    Some(Advice { kind, title, why, commands: command.into_iter().collect(), evidence })
+    let over = Over { analysis, workload, story, kubectl };
+    let mut all = teardown::of_job_set(story, now, kubectl);
+    all.extend(over.endless());
+    if story.state() == WorkloadState::Failed {
+        all.extend(over.failed());
+    }
+    all.extend(over.enable_checkpoint());
+    if !all
+        .iter()
+        .any(|advice| !matches!(advice.kind, SuggestionKind::ProtectCheckpoint | SuggestionKind::EnableCheckpoint))
+    {
+        all.extend(over.wait_or_look());
+    }
+    all
+}
+
+impl<'a> Over<'a> {
+    fn maker(&self) -> Maker<'a> {
+        let last = self.last_decided().and_then(|attempt| attempt.decision.as_ref()?.job);
+        let replicated = last.and_then(|job| self.story.job_set.replicated_job_of(job));
+        let all = &self.story.job_set.replicated_jobs;
+        Maker::JobSet(self.story, replicated.and_then(|found| all.iter().position(|other| other.name == found.name)))
+    }
+
+    fn object(&self) -> String {
+        let job_set = self.story.job_set;
+        format!("jobset/{}/{}", job_set.namespace, job_set.name)
+    }
+
+    fn explain(&self) -> Vec<super::command::Command> {
+        let job_set = self.story.job_set;
+        self.kubectl.read(&["sigapps", "explain", &format!("jobset/{}", job_set.name), "-n", &job_set.namespace])
+    }
+
+    fn decided(&self) -> impl Iterator<Item = &'a Attempt<'a>> {
+        self.story.attempts.iter().filter(|attempt| attempt.decision.is_some())
+    }
+
+    fn last_decided(&self) -> Option<&'a Attempt<'a>> {
+        self.decided().last()
+    }
+
+    /// What was recorded of the last decision.
+    fn recorded(&self) -> Vec<Evidence> {
+        let fact = |path: String, value: String| Evidence { object: self.object(), path, value };
+        let mut facts = vec![fact("status.restarts".to_owned(), self.story.job_set.restarts.to_string())];
+        if let Some(decision) = self.last_decided().and_then(|attempt| attempt.decision.as_ref()) {
+            let path = match decision.recorded_in {
+                "Event" => "Event.reason".to_owned(),
+                condition => format!("status.conditions[type={condition}].reason"),
+            };
+            facts.push(fact(path, decision.recorded_reason.to_owned()));
+        }
+        facts
+    }
+
+    /// Whether an attempt ended by a disruption: the rule asked for that, or the pod in the data says so.
+    fn is_disrupted(&self, attempt: &Attempt) -> bool {
+        let is_of = |failure: &&Failure| {
+            let led_to = self.analysis.decision_of(failure);
+            failure.workload == self.workload && led_to.is_some_and(|(_, other)| std::ptr::eq(other, attempt))
+        };
+        attempt.decision.as_ref().is_some_and(Decision::is_disruption)
+            || self.analysis.failures.iter().filter(is_of).any(Failure::is_disrupted)
+    }
+
+    /// Restarts without end cost as long as nobody stops them.
+    fn endless(&self) -> Option<Advice> {
+        let situation =
+            self.story.situations.iter().find(|situation| situation.kind == SituationKind::EndlessRestarts)?;
+        let job_set = self.story.job_set;
+        let patch = serde_json::json!({"spec": {"suspend": true}});
+        let words = ["patch", "jobset", &job_set.name, "-n", &job_set.namespace, "--type=merge"];
+        let why = format!("{}: suspend it, and mend what fails", situation.text);
+        let advice = Advice::new(SuggestionKind::FixThenRestart, why).run(self.explain());
+        let advice = advice.run(self.kubectl.write(Safety::Destructive, &words, Some(&patch)));
+        let loses =
+            "the pods of the attempt that runs, with their logs, and what was computed since the last checkpoint";
+        Some(Advice { evidence: self.recorded(), ..advice }.losing(Some(loses.to_owned())))
+    }
+
+    fn failed(&self) -> Vec<Advice> {
+        let mut all = Vec::new();
+        if let Some(repeated) = self.repeated() {
+            all.push(repeated);
+        } else if self.last_decided().is_some_and(|last| self.is_disrupted(last)) {
+            let why = "a disruption from outside ended its last attempt, which another try may survive";
+            all.extend(checkpoint::start_again(self.maker(), self.recorded(), why, self.kubectl));
+        }
+        all.extend(self.raise_restarts());
+        // What is due is due whatever the cause.
+        let is_protected = |advice: &Advice| advice.kind == SuggestionKind::ProtectCheckpoint;
+        if !all.iter().any(is_protected)
+            && let Some(kept) = checkpoint::kept_by(self.maker())
+        {
+            all.extend(checkpoint::protect(self.story.job_set, &kept, self.kubectl));
+        }
+        all
+    }
+
+    /// Attempts that ended by the same container with the same exit code, no signal from outside.
+    fn repeated(&self) -> Option<Advice> {
+        let signature = |attempt: &Attempt<'a>| {
+            let decision = attempt.decision.as_ref()?;
+            let replicated = self.story.job_set.replicated_job_of(decision.job?)?;
+            let (container, exit_code) = decision.container?;
+            (!decision.is_disruption() && !matches!(exit_code, 137 | 143)).then_some((
+                &replicated.name,
+                container,
+                exit_code,
+            ))
+        };
+        let last = signature(self.last_decided()?)?;
+        let alike = self.decided().filter(|attempt| signature(attempt) == Some(last)).count();
+        if alike < ALIKE {
+            return None;
+        }
+        let (replicated, container, exit_code) = last;
+        let why = format!(
+            "{alike} of its attempts ended alike, {container} of {replicated} with exit code {exit_code}: another try of the same \
+             will end so, too"
+        );
+        let advice = Advice::new(SuggestionKind::FixThenRestart, why).run(self.explain());
+        Some(Advice { evidence: self.recorded(), ..advice })
+    }
+
+    /// Where disruptions used up what was meant for failures of its own.
+    fn raise_restarts(&self) -> Option<Advice> {
+        let job_set = self.story.job_set;
+        let is_spent = |attempt: &&Attempt| {
+            let decision = attempt.decision.as_ref();
+            let ran_out = attempt.outcome == AttemptOutcome::Failed
+                && decision.is_some_and(|decision| decision.action == Some(JobSetAction::RestartJobSet));
+            (attempt.counted() == Some(true) || ran_out) && self.is_disrupted(attempt)
+        };
+        let spent = self.decided().filter(is_spent).count();
+        let max = job_set.max_restarts();
+        if spent == 0 && !(max.is_none() && self.is_disrupted(self.last_decided()?)) {
+            return None;
+        }
+        let rule = "a rule RestartJobSetAndIgnoreMaxRestarts for onJobFailureReasons: [PodFailurePolicy], with a podFailurePolicy \
+                    that fails the Job on DisruptionTarget";
+        let why = match max {
+            None => {
+                format!("it has no failurePolicy, so that one disruption failed it: give it maxRestarts, or {rule}")
+            }
+            Some(max) => format!(
+                "disruptions ended {spent} of its attempts and counted (maxRestarts {max}): give it more, or {rule}; its policy is \
+                 fixed once it is made: write it where the JobSet is made"
+            ),
+        };
+        let advice = Advice::new(SuggestionKind::RaiseRestarts, why).run(self.maker().show(self.kubectl));
+        let max = max.map_or("<unset>".to_owned(), |max| max.to_string());
+        Some(Advice { evidence: self.recorded(), ..advice }.fact(self.object(), "spec.failurePolicy.maxRestarts", max))
+    }
+
+    fn enable_checkpoint(&self) -> Option<Advice> {
+        let gone = self.decided().filter(|attempt| {
+            let decision = attempt.decision.as_ref();
+            decision.is_some_and(|d| d.is_disruption() && d.job_in_data.is_none())
+        });
+        let of_pods = self.analysis.failures.iter().filter(|f| f.workload == self.workload && f.is_disrupted());
+        let lost = gone.filter_map(|attempt| attempt.gpu_seconds).chain(of_pods.filter_map(Failure::gpu_seconds)).sum();
+        checkpoint::enable(self.maker(), lost, self.recorded(), self.kubectl)
+    }
+
+    /// To wait where the controller is at it and can get on, else to look at what remains.
+    fn wait_or_look(&self) -> Option<Advice> {
+        let state = self.story.state();
+        let gone = self.analysis.failures.iter().any(|f| f.workload == self.workload && f.gone_job().is_some());
+        if !gone {
+            return None;
+        }
+        if matches!(state, WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing) {
+            // What cannot start does not come right by waiting.
+            let is_stuck =
+                self.analysis.failures.iter().any(|f| f.workload == self.workload && f.class == Class::Pending);
+            let why = format!("the JobSet makes its Jobs anew by itself: {}", self.story.budget());
+            let advice = Advice::new(SuggestionKind::Wait, why).run(self.explain());
+            return (!is_stuck).then(|| Advice { evidence: self.recorded(), ..advice });
+        }
+        let why = "a restart deleted the Jobs and pods of the attempts before: see what is still known of each";
+        let advice = Advice::new(SuggestionKind::Inspect, why).run(self.explain());
+        Some(Advice { evidence: self.recorded(), ..advice })
+    }
 }

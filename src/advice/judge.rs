@@ -1,73 +1,81 @@
-use super::retry::{goes_on, retried};
-use super::{Advice, Kubectl};
-use crate::analysis::{Failure, object, telling_line};
-use crate::model::{Action, ContainerKind, Job, Pod};
+use super::case::Case;
+use super::checkpoint;
+use super::draft::Advice;
+use crate::analysis::{object, telling_line};
+use crate::model::{Action, Job};
 use crate::policy::requirement;
-use crate::report::{Class, Evidence, SuggestionKind};
-
-/// What a failure that stands for others of its Job and cause calls for; `None` where nothing useful can be said.
-pub(super) fn advice_for(failure: &Failure, kubectl: &Kubectl) -> Option<Advice> {
-    let case = Case { failure, kubectl };
-    match failure.class {
-        Class::Rule => case.rule(),
-        Class::NoRule | Class::NoPolicy | Class::Unknown => Some(case.own_end()),
-        Class::Unmatchable => Some(case.refused()),
-        Class::Pending => case.pending(),
-        Class::Restarting => Some(case.restarting()),
-        Class::JobLevel => Some(case.job_level()),
-        Class::Lost => Some(case.lost()),
-        Class::Collateral => None,
-    }
-}
-
-/// A failure that stands for others.
-struct Case<'a> {
-    failure: &'a Failure<'a>,
-    kubectl: &'a Kubectl,
-}
+use crate::report::{Class, SuggestionKind};
 
 impl Case<'_> {
-    fn advice(&self, kind: SuggestionKind, title: &'static str, why: String, commands: Vec<String>) -> Advice {
-        Advice { kind, title, why, commands, evidence: self.failure.evidence() }
+    /// What failures of one Job and one cause call for; nothing where nothing useful can be said.
+    pub(super) fn advices(&self) -> Vec<Advice> {
+        match self.failure.class {
+            Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unknown => self.own_end(),
+            Class::Unmatchable => self.refused_by_kubelet(),
+            Class::Pending => self.pending().into_iter().collect(),
+            Class::Restarting => vec![self.restarting()],
+            Class::JobLevel => self.job_level(),
+            Class::Lost => vec![self.lost()],
+            Class::Collateral => Vec::new(),
+        }
     }
 
-    fn inspect(&self, why: &str, commands: Vec<String>) -> Advice {
-        self.advice(SuggestionKind::Inspect, "Inspect", why.to_owned(), commands)
+    /// A pod that ended. What says most of why comes first.
+    fn own_end(&self) -> Vec<Advice> {
+        if let Some((hit, job)) = self.failure.rule.zip(self.failure.job).filter(|(hit, _)| hit.sidecar) {
+            return vec![self.sidecar(job, hit.index)];
+        }
+        if let Some(end) = self.out_of_memory() {
+            return vec![self.raise_memory(end)];
+        }
+        if let Some(advice) = self.told_by_kubelet() {
+            let apart = self.tell_disruptions_apart();
+            return std::iter::once(advice).chain(apart).collect();
+        }
+        if self.failure.is_disrupted() && self.failure.class != Class::Unknown {
+            return self.disrupted();
+        }
+        let apart = self.tell_disruptions_apart();
+        let own = self.ended_by_itself();
+        std::iter::once(own).chain(apart).collect()
     }
 
-    fn rule(&self) -> Option<Advice> {
-        let (hit, job) = (self.failure.rule?, self.failure.job?);
-        if hit.sidecar {
-            return Some(self.sidecar(job, hit.index));
+    fn ended_by_itself(&self) -> Advice {
+        if let Some(advice) = self.given_up_by_rule().or_else(|| self.repeated()) {
+            return advice;
         }
-        if self.is_out_of_memory() {
-            return Some(self.raise_memory());
+        if let Some(why) = self.retried() {
+            let ignored = self.failure.rule.is_some_and(|hit| *hit.action == Action::Ignore);
+            let pods = self.failure.job.filter(|_| ignored).map(|job| self.pods_of(job));
+            return self.advice(SuggestionKind::Wait, why).run(pods.unwrap_or_else(|| self.look()));
         }
-        let ends_it = matches!(hit.action, Action::FailJob | Action::FailIndex);
-        match hit.action {
-            _ if ends_it && self.failure.is_disrupted() => Some(self.inspect(
-                "the rule gives up on a disruption from outside, which another try may survive: see who disrupted the pod",
-                self.look(),
-            )),
-            _ if ends_it => {
-                let asked = requirement(job.policy.as_ref()?.rules.get(hit.index)?);
-                let action = hit.action;
-                Some(if hit.by_exit_code() {
-                    let why = format!("the policy gives {asked} no second try ({action}): mend what it stands for first");
-                    self.advice(SuggestionKind::FixThenRestart, "Fix, then restart", why, self.look())
-                } else {
-                    let told = self.failure.matched_condition().and_then(|told| told.message.as_deref());
-                    let told = told.and_then(telling_line).map(|line| format!(" ({line})")).unwrap_or_default();
-                    let why = format!("{asked}{told} is given no second try ({action}): mend that first");
-                    self.advice(SuggestionKind::FixThenRestart, "Fix, then restart", why, self.describe_pod_and_node())
-                })
+        let why = match self.failure.class {
+            Class::Unknown if self.failure.job.is_none() => "its Job is not in the data: read it to learn its policy",
+            Class::Unknown => "another controller manages the Job: look at it where that one records its outcome",
+            Class::Rule if self.failure.rule.is_some_and(|hit| *hit.action == Action::Ignore) => {
+                "an Ignore rule does not count it, and its Job makes no pods any more: look at what the container said"
             }
-            Action::Ignore => {
-                let why = retried(self.failure)?;
-                Some(self.advice(SuggestionKind::Wait, "Wait", why, self.pods_of(job)))
-            }
-            _ => Some(self.own_end()),
-        }
+            Class::Rule => "a Count rule only counts it: look at what the container said",
+            Class::NoPolicy => "no podFailurePolicy tells this failure from others: look at what the container said",
+            _ => "no rule matched: look at what the container said",
+        };
+        self.inspect(why, self.look())
+    }
+
+    /// A rule that ends the Job or the index: somebody said that another try does not help.
+    fn given_up_by_rule(&self) -> Option<Advice> {
+        let hit = self.failure.rule.filter(|hit| hit.action.ends_job())?;
+        let asked = requirement(self.failure.job?.policy.as_ref()?.rules.get(hit.index)?);
+        let action = hit.action;
+        Some(if hit.by_exit_code() {
+            let why = format!("the policy gives {asked} no second try ({action}): mend what it stands for first");
+            self.advice(SuggestionKind::FixThenRestart, why).run(self.look())
+        } else {
+            let told = self.failure.matched_condition().and_then(|told| told.message.as_deref());
+            let told = told.and_then(telling_line).map(|line| format!(" ({line})")).unwrap_or_default();
+            let why = format!("{asked}{told} is given no second try ({action}): mend that first");
+            self.advice(SuggestionKind::FixThenRestart, why).run(self.describe_pod_and_node())
+        })
     }
 
     fn sidecar(&self, job: &Job, index: usize) -> Advice {
@@ -77,7 +85,7 @@ impl Case<'_> {
         let hidden = hit
             .and_then(|hit| hit.instead)
             .map_or(String::new(), |(index, action)| format!(", which keeps rule {index} {action} from acting"));
-        let endless = if goes_on(job) && self.failure.counted == Some(false) {
+        let endless = if super::retry::goes_on(job) && self.failure.counted == Some(false) {
             "; until then nothing limits the retries"
         } else {
             ""
@@ -85,152 +93,57 @@ impl Case<'_> {
         let why = format!(
             "give rule {index} containerName: {app}; now it matches the sidecar {container}{hidden}{endless} (a Job's policy is fixed: change it where the Job is made)"
         );
-        let mut advice = self.advice(SuggestionKind::EditPolicy, "Edit the policy", why, Vec::new());
-        advice.evidence.push(Evidence {
-            object: object("job", &job.namespace, &job.name),
-            path: format!("spec.podFailurePolicy.rules[{index}].onExitCodes.containerName"),
-            value: "<unset>".to_owned(),
+        let path = format!("spec.podFailurePolicy.rules[{index}].onExitCodes.containerName");
+        self.advice(SuggestionKind::EditPolicy, why)
+            .fact(object("job", &job.namespace, &job.name), path, "<unset>")
+            .run(self.kubectl.read(&["get", "job", &job.name, "-n", &job.namespace, "-o", "yaml"]))
+    }
+
+    fn refused_by_kubelet(&self) -> Vec<Advice> {
+        if let Some(advice) = self.told_by_kubelet() {
+            return vec![advice];
+        }
+        let again = self.maker().filter(|maker| maker.has_failed()).map(|maker| {
+            let why =
+                "the kubelet refused its pods before a container ran, which another node, or a later try, may not";
+            checkpoint::start_again(maker, self.failure.evidence(), why, self.kubectl)
         });
-        advice.commands = self.command(&["get", "job", &job.name, "-n", &job.namespace, "-o", "yaml"]);
-        advice
-    }
-
-    /// A failure that the controller counts: by a Count rule, or because no rule took it.
-    fn own_end(&self) -> Advice {
-        if self.is_out_of_memory() {
-            return self.raise_memory();
-        }
-        if let Some(why) = retried(self.failure) {
-            return self.advice(SuggestionKind::Wait, "Wait", why, self.look());
-        }
-        let why = match self.failure.class {
-            Class::Unknown if self.failure.job.is_none() => "its Job is not in the data: read it to learn its policy",
-            Class::Unknown => "another controller manages the Job: look at it where that one records its outcome",
-            Class::Rule => "a Count rule only counts it: look at what the container said",
-            Class::NoPolicy => "no podFailurePolicy tells this failure from others: look at what the container said",
-            _ => "no rule matched: look at what the container said",
-        };
-        self.inspect(why, self.look())
-    }
-
-    fn is_out_of_memory(&self) -> bool {
-        self.failure.end.is_some_and(|end| end.reason.as_deref() == Some("OOMKilled"))
-    }
-
-    fn raise_memory(&self) -> Advice {
-        let end = self.failure.end;
-        let container = end.map_or("", |end| &*end.container);
-        let memory = end.and_then(|end| end.memory.as_deref());
-        let limit = memory.and_then(|memory| memory.limit.as_deref());
-        let request = memory.and_then(|memory| memory.request.as_deref()).unwrap_or("none");
-        let why = match limit {
-            Some(limit) => {
-                format!("{container} was OOM-killed at its memory limit {limit} (request {request}): give it more")
-            }
-            None => format!(
-                "{container} was OOM-killed without a memory limit of its own (request {request}): request what it needs"
-            ),
-        };
-        let mut advice = self.advice(SuggestionKind::RaiseMemory, "Raise memory", why, Vec::new());
-        if let Some(pod) = self.failure.pod {
-            let list = match end.map(|end| end.kind) {
-                Some(ContainerKind::Init | ContainerKind::Sidecar) => "initContainers",
-                _ => "containers",
-            };
-            advice.evidence.push(Evidence {
-                object: object("pod", &pod.namespace, &pod.name),
-                path: format!("spec.{list}[name={container}].resources.limits.memory"),
-                value: limit.unwrap_or("<unset>").to_owned(),
-            });
-            advice.commands = self.describe(pod);
-        }
-        advice
-    }
-
-    /// The kubelet refused the pod: no container ever ran, so that there are no logs.
-    fn refused(&self) -> Advice {
-        let reason = self.failure.pod.and_then(Pod::reason).unwrap_or("no reason given");
-        let why = format!(
-            "the kubelet refused the pod ({reason}): no rule can match that, and it counts towards backoffLimit; see what the node has left"
-        );
-        let node = self.failure.pod.and_then(|pod| pod.node.as_deref());
-        let commands = node.map_or_else(|| self.look(), |node| self.command(&["describe", "node", node]));
-        self.advice(SuggestionKind::FreeCapacity, "Free capacity", why, commands)
-    }
-
-    fn pending(&self) -> Option<Advice> {
-        let waiting = self.failure.waiting?;
-        let image = waiting.image.as_deref().unwrap_or("the image");
-        let said =
-            waiting.message.as_deref().and_then(telling_line).map(|line| format!(": {line}")).unwrap_or_default();
-        let reason = &*waiting.reason;
-        let (kind, title, why) = match reason {
-            "ImagePullBackOff"
-            | "ErrImagePull"
-            | "InvalidImageName"
-            | "ErrImageNeverPull"
-            | "ImageInspectError"
-            | "RegistryUnavailable"
-            | "SignatureValidationFailed" => (
-                SuggestionKind::FixImage,
-                "Fix the image",
-                format!(
-                    "{image} cannot be pulled ({reason}): the pod cannot start, and that is not counted as a failure"
-                ),
-            ),
-            "Unschedulable" if said.contains("PersistentVolumeClaim") => {
-                (SuggestionKind::FixConfig, "Fix the configuration", format!("a volume is missing{said}"))
-            }
-            "Unschedulable" | "SchedulerError" => {
-                (SuggestionKind::FreeCapacity, "Free capacity", format!("no node can take the pod{said}"))
-            }
-            "SchedulingGated" => (
-                SuggestionKind::Wait,
-                "Wait",
-                "a scheduling gate holds the pod: who set it must take it off".to_owned(),
-            ),
-            "ContainerCreating" | "PodInitializing" | "Pending" => (
-                SuggestionKind::Inspect,
-                "Inspect",
-                "the pod has been starting for long: its Events tell what it waits for (volumes, network, devices)"
-                    .to_owned(),
-            ),
-            _ => (
-                SuggestionKind::FixConfig,
-                "Fix the configuration",
-                format!("{reason}{said}; the pod cannot start, and that is not counted as a failure"),
-            ),
-        };
-        let commands = self.failure.pod.map(|pod| self.describe(pod)).unwrap_or_default();
-        Some(self.advice(kind, title, why, commands))
+        std::iter::once(self.refused()).chain(again.into_iter().flatten()).collect()
     }
 
     fn restarting(&self) -> Advice {
         let commands = match (self.failure.pod, self.failure.end) {
             (Some(pod), Some(end)) => {
-                self.command(&["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container, "--previous"])
+                self.kubectl.read(&["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container, "--previous"])
             }
             _ => Vec::new(),
         };
-        self.inspect("containers fail in place, where no rule sees them: look at what the last one said", commands)
+        match self.out_of_memory() {
+            Some(end) => {
+                let advice = self.raise_memory(end);
+                Advice { commands: commands.into_iter().chain(advice.commands).collect(), ..advice }
+            }
+            None => self
+                .inspect("containers fail in place, where no rule sees them: look at what the last one said", commands),
+        }
     }
 
-    fn job_level(&self) -> Advice {
+    fn job_level(&self) -> Vec<Advice> {
         let told = self.failure.told.as_deref();
         let reason = told.and_then(|told| told.reason.as_deref()).unwrap_or_default();
         let commands = self.failure.job.map(|job| self.describe_job(job)).unwrap_or_default();
-        match reason {
+        vec![match reason {
             "FailedCreate" => {
                 let said = told.and_then(|told| told.message.as_deref()).and_then(telling_line).unwrap_or_default();
                 let why = format!("the Job cannot create its pods: {said}");
-                self.advice(SuggestionKind::FixConfig, "Fix the configuration", why, commands)
+                self.advice(SuggestionKind::FixConfig, why).run(commands)
             }
             "DeadlineExceeded" => self.inspect(
                 "activeDeadlineSeconds ended the Job, no pod failed: learn what it was doing before it runs again",
                 commands,
             ),
             reason => self.inspect(&format!("the Job failed ({reason}) and none of its pods shows why"), commands),
-        }
+        }]
     }
 
     fn lost(&self) -> Advice {
@@ -243,41 +156,5 @@ impl Case<'_> {
             "no pod is in the data: the Job's Events, while they last, tell what became of them"
         };
         self.inspect(why, job.map(|job| self.describe_job(job)).unwrap_or_default())
-    }
-
-    /// Logs of the container to blame, or, where none has run, the pod's description; only while the pod exists.
-    fn look(&self) -> Vec<String> {
-        match (self.failure.pod, self.failure.end) {
-            (Some(pod), Some(end)) if !self.failure.is_disrupted() => {
-                self.command(&["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container])
-            }
-            (Some(pod), _) => self.describe(pod),
-            (None, _) => self.failure.job.map(|job| self.describe_job(job)).unwrap_or_default(),
-        }
-    }
-
-    fn describe(&self, pod: &Pod) -> Vec<String> {
-        self.command(&["describe", "pod", &pod.name, "-n", &pod.namespace])
-    }
-
-    fn describe_pod_and_node(&self) -> Vec<String> {
-        let Some(pod) = self.failure.pod else { return Vec::new() };
-        let node = pod.node.as_deref().map(|node| self.command(&["describe", "node", node]));
-        let mut commands = self.describe(pod);
-        commands.extend(node.into_iter().flatten());
-        commands
-    }
-
-    fn describe_job(&self, job: &Job) -> Vec<String> {
-        self.command(&["describe", "job", &job.name, "-n", &job.namespace])
-    }
-
-    fn pods_of(&self, job: &Job) -> Vec<String> {
-        let selector = format!("batch.kubernetes.io/job-name={}", job.name);
-        self.command(&["get", "pods", "-n", &job.namespace, "-l", &selector])
-    }
-
-    fn command(&self, words: &[&str]) -> Vec<String> {
-        self.kubectl.command(words).into_iter().collect()
     }
 }

@@ -4,39 +4,46 @@
 //! Advice is made for one Job and one cause at a time, so that each sentence holds for every workload it names; equal
 //! sentences become one suggestion.
 
+mod case;
+mod checkpoint;
 mod command;
+mod disruption;
+mod draft;
 mod job_set;
 mod judge;
+mod kubelet;
+mod maker;
+mod memory;
+mod node;
+mod repeated;
 mod retry;
+mod teardown;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use command::Kubectl;
 
-use crate::analysis::{Analysis, Failure, Members, Options, Reported, Subject, exemplar, is_of, report};
-use crate::model::{Job, Ordinal, Time};
-use crate::report::{Evidence, FailureReport, ReportScope, Safety, Suggestion, SuggestionKind};
-use crate::request::GroupBy;
+use case::Case;
+use draft::Advice;
 
-/// Advice for a cause of one Job.
-#[derive(Clone, Debug)]
-struct Advice {
-    kind: SuggestionKind,
-    title: &'static str,
-    /// Why; equal texts of one kind are one suggestion.
-    why: String,
-    commands: Vec<String>,
-    evidence: Vec<Evidence>,
-}
+use crate::analysis::{Analysis, Failure, Members, Options, Reported, Subject, is_of, report};
+use crate::model::{Job, Time};
+use crate::report::{Class, FailureReport, ReportScope, Suggestion, SuggestionKind};
+use crate::request::GroupBy;
 
 /// Equal advice for several Jobs.
 struct Merged {
+    /// Of the first group that calls for it.
+    position: usize,
     advice: Advice,
-    /// Indexes in [`Analysis::workloads`].
-    workloads: Vec<usize>,
     /// Indexes in [`Analysis::failures`].
-    failures: Vec<usize>,
+    failures: Vec<u32>,
 }
+
+/// Advice, merged where it is equal.
+#[derive(Default)]
+struct Drafts(BTreeMap<(SuggestionKind, String), Merged>);
 
 /// Commands shown for one suggestion; the workloads may be many.
 const MOST_COMMANDS: usize = 3;
@@ -46,39 +53,105 @@ const MOST_EVIDENCE: usize = 6;
 /// The report with its suggestions: what must be mended first, what needs no hand last.
 pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> FailureReport {
     let Reported { mut report, members, by_rule } = reported;
-    let mut merged: BTreeMap<(SuggestionKind, String), (usize, Merged)> = BTreeMap::new();
-    for (position, group) in by_rule.as_ref().unwrap_or(&members).iter().enumerate() {
+    let mut drafts = Drafts::default();
+    let by_rule = by_rule.as_ref().unwrap_or(&members);
+    for (position, group) in by_rule.iter().enumerate() {
         for failures in by_job(analysis, group) {
-            let shown: Vec<&Failure> = failures.iter().map(|index| &analysis.failures[*index]).collect();
-            let failure = shown[exemplar(&shown)];
-            let gone = analysis.decision_of(failure).filter(|_| failure.gone_job().is_some());
-            let advice = match gone {
-                Some((story, _)) => job_set::advice_for(analysis, story, failure, kubectl),
-                None => judge::advice_for(failure, kubectl),
-            };
-            let Some(advice) = advice else { continue };
-            let key = (advice.kind, advice.why.clone());
-            let fresh = || Merged { advice: empty(&advice), workloads: Vec::new(), failures: Vec::new() };
-            let (_, all) = merged.entry(key).or_insert_with(|| (position, fresh()));
-            all.add(advice, failure.workload, failures);
+            // What a JobSet calls for whose Jobs are gone is told of it as a whole.
+            if analysis.failures[failures[0] as usize].gone_job().is_some() {
+                continue;
+            }
+            for advice in Case::new(analysis, &failures, kubectl).advices() {
+                drafts.add(position, advice, &failures);
+            }
         }
     }
-    let mut suggestions: Vec<(usize, Merged)> = merged.into_values().collect();
-    suggestions.sort_by_key(|(position, merged)| (merged.advice.kind, *position));
-    // By failure, the number of its suggestion; as small as can be, there may be a hundred thousand.
-    let mut of_failure: Vec<Option<Ordinal>> = vec![None; analysis.failures.len()];
-    for (number, (_, merged)) in (0..).zip(&mut suggestions) {
-        for failure in std::mem::take(&mut merged.failures) {
-            of_failure[failure] = Some(Ordinal::new(number));
-        }
+    drafts.add_of_workloads(analysis, by_rule, report.as_of, kubectl);
+    for (advice, failures) in node::bad_nodes(analysis, kubectl) {
+        let position = position_of(by_rule, &failures);
+        drafts.add(position, advice, &failures);
     }
-    for (group, members) in report.groups.iter_mut().zip(&members) {
-        let numbers: BTreeSet<Ordinal> = members.failures.iter().filter_map(|failure| of_failure[*failure]).collect();
-        group.suggestions = numbers.into_iter().map(|number| id(number.get())).collect();
-    }
-    let suggestions = (0..).zip(suggestions);
-    report.suggestions = suggestions.map(|(number, (_, merged))| suggestion(analysis, id(number), merged)).collect();
+    let mut merged: Vec<Merged> = drafts.0.into_values().collect();
+    merged.sort_by_key(|merged| (merged.advice.kind, merged.position));
+    link(&mut report, &members, &merged, analysis.failures.len());
+    report.suggestions = (0..).zip(merged).map(|(number, merged)| suggestion(analysis, id(number), merged)).collect();
     report
+}
+
+impl Drafts {
+    fn add(&mut self, position: usize, advice: Advice, failures: &[u32]) {
+        let key = (advice.kind, advice.why.clone());
+        let fresh = || {
+            let advice = Advice { commands: Vec::new(), evidence: Vec::new(), ..advice.clone() };
+            Merged { position, advice, failures: Vec::new() }
+        };
+        let all = self.0.entry(key).or_insert_with(fresh);
+        all.position = all.position.min(position);
+        all.add(advice, failures);
+    }
+
+    /// What workloads call for as a whole.
+    fn add_of_workloads(&mut self, analysis: &Analysis, groups: &[Members], now: Option<Time>, kubectl: &Kubectl) {
+        let mut failures_of: BTreeMap<usize, (usize, Vec<u32>)> = BTreeMap::new();
+        for (position, group) in groups.iter().enumerate() {
+            for index in &group.failures {
+                let (_, all) = failures_of.entry(analysis.failures[*index].workload).or_insert((position, Vec::new()));
+                all.extend(u32::try_from(*index));
+            }
+        }
+        for (workload, (position, failures)) in failures_of {
+            let mut advices = job_set::advices(analysis, workload, now, kubectl);
+            for job in &analysis.workloads[workload].jobs {
+                if analysis.workloads[workload].story.is_none() {
+                    advices.extend(teardown::of_job(analysis, job, now, kubectl));
+                }
+            }
+            advices.extend(enable_checkpoint(analysis, workload, &failures, kubectl));
+            // Pods torn down call for nothing, unless it is they that hold all up.
+            let own = failures.iter().filter(|index| analysis.failures[**index as usize].class != Class::Collateral);
+            let own: Vec<u32> = own.copied().collect();
+            for advice in advices {
+                self.add(position, advice, if own.is_empty() { &failures } else { &own });
+            }
+        }
+    }
+}
+
+/// For a workload that is no `JobSet`: whether disruptions cost what checkpoints would have saved.
+fn enable_checkpoint(analysis: &Analysis, workload: usize, failures: &[u32], kubectl: &Kubectl) -> Option<Advice> {
+    let workload = &analysis.workloads[workload];
+    let disrupted =
+        || failures.iter().map(|index| &analysis.failures[*index as usize]).filter(|failure| failure.is_disrupted());
+    let lost: f64 = disrupted().filter_map(Failure::gpu_seconds).sum();
+    let example = disrupted().find(|failure| failure.job.is_some()).filter(|_| workload.story.is_none())?;
+    checkpoint::enable(maker::Maker::of(analysis, example)?, lost, example.evidence(), kubectl)
+}
+
+/// The first group that holds one of the failures.
+fn position_of(groups: &[Members], failures: &[u32]) -> usize {
+    let wanted: BTreeSet<usize> = failures.iter().map(|index| *index as usize).collect();
+    groups.iter().position(|group| group.failures.iter().any(|index| wanted.contains(index))).unwrap_or(groups.len())
+}
+
+/// Tells each group which suggestions follow from it.
+fn link(report: &mut FailureReport, members: &[Members], merged: &[Merged], failures: usize) {
+    let mut group_of: Vec<u32> = vec![u32::MAX; failures];
+    for (number, group) in (0..).zip(members) {
+        for index in &group.failures {
+            group_of[*index] = number;
+        }
+    }
+    let mut numbers: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); members.len()];
+    for (number, merged) in (0..).zip(merged) {
+        for index in &merged.failures {
+            if let Some(of_group) = numbers.get_mut(group_of[*index as usize] as usize) {
+                of_group.insert(number);
+            }
+        }
+    }
+    for (group, numbers) in report.groups.iter_mut().zip(numbers) {
+        group.suggestions = numbers.into_iter().map(id).collect();
+    }
 }
 
 /// Advice for one subject of an analysis: of the workload that it belongs to, what its own failures call for.
@@ -108,42 +181,43 @@ fn id(number: u32) -> String {
 }
 
 /// A group's failures by Job, in the group's order.
-fn by_job(analysis: &Analysis, group: &Members) -> Vec<Vec<usize>> {
+fn by_job(analysis: &Analysis, group: &Members) -> Vec<Vec<u32>> {
     let mut places: HashMap<(usize, Option<*const Job>), usize> = HashMap::new();
-    let mut jobs: Vec<Vec<usize>> = Vec::new();
+    let mut jobs: Vec<Vec<u32>> = Vec::new();
     for &index in &group.failures {
         let failure = &analysis.failures[index];
         let place = *places.entry((failure.workload, failure.job.map(std::ptr::from_ref))).or_insert_with(|| {
             jobs.push(Vec::new());
             jobs.len() - 1
         });
-        jobs[place].push(index);
+        jobs[place].extend(u32::try_from(index));
     }
     jobs
 }
 
-fn empty(advice: &Advice) -> Advice {
-    let Advice { kind, title, why, .. } = advice;
-    Advice { kind: *kind, title, why: why.clone(), commands: Vec::new(), evidence: Vec::new() }
-}
-
 impl Merged {
-    fn add(&mut self, advice: Advice, workload: usize, failures: Vec<usize>) {
-        let commands = advice.commands.into_iter().filter(|command| !self.advice.commands.contains(command));
-        let room = MOST_COMMANDS.saturating_sub(self.advice.commands.len());
-        let commands: Vec<String> = commands.take(room).collect();
-        self.advice.commands.extend(commands);
-        let room = MOST_EVIDENCE.saturating_sub(self.advice.evidence.len());
-        self.advice.evidence.extend(advice.evidence.into_iter().take(room));
-        self.workloads.push(workload);
+    fn add(&mut self, advice: Advice, failures: &[u32]) {
+        for command in advice.commands {
+            if self.advice.commands.len() < MOST_COMMANDS && !self.advice.commands.contains(&command) {
+                self.advice.commands.push(command);
+            }
+        }
+        for fact in advice.evidence {
+            if self.advice.evidence.len() < MOST_EVIDENCE && !self.advice.evidence.contains(&fact) {
+                self.advice.evidence.push(fact);
+            }
+        }
         self.failures.extend(failures);
     }
 }
 
 fn suggestion(analysis: &Analysis, id: String, merged: Merged) -> Suggestion {
-    let Merged { advice: Advice { kind, title, why, commands, evidence }, mut workloads, .. } = merged;
+    let Merged { mut advice, failures, .. } = merged;
+    // To read comes before to change.
+    advice.commands.sort_by_key(|command| command.safety);
     // In the order of the commands: the workload named first is the one whose logs are shown first.
     let mut seen = std::collections::HashSet::new();
+    let mut workloads: Vec<usize> = failures.iter().map(|index| analysis.failures[*index as usize].workload).collect();
     workloads.retain(|workload| seen.insert(*workload));
     let name = |index: &usize| &analysis.workloads[*index].reference;
     let subject = match &workloads[..] {
@@ -152,5 +226,15 @@ fn suggestion(analysis: &Analysis, id: String, merged: Merged) -> Suggestion {
         [one, other] => format!("{} and {}", name(one), name(other)),
         [one, others @ ..] => format!("{} and {} more", name(one), others.len()),
     };
-    Suggestion { id, kind, safety: Safety::ReadOnly, title: title.to_owned(), subject, why, commands, evidence }
+    Suggestion {
+        id,
+        kind: advice.kind,
+        safety: advice.safety(),
+        title: advice.kind.title().to_owned(),
+        subject,
+        why: advice.why,
+        loses: advice.loses,
+        commands: advice.commands.into_iter().map(|command| command.text).collect(),
+        evidence: advice.evidence,
+    }
 }

@@ -1,6 +1,7 @@
 //! Snapshot → failures → groups → report. Pure: no I/O, no clock (the time of the data is passed in).
 
 mod cause;
+mod checkpoint;
 mod evidence;
 mod explain;
 mod facts;
@@ -18,6 +19,7 @@ mod teardown;
 mod words;
 mod workload;
 
+pub use checkpoint::{DeletedBy, Deletion, Kept, kept, of_job};
 pub use evidence::object;
 pub use explain::{FindError, Subject, explain, find, is_of};
 pub use failure::{Failure, GoneJob, RuleHit, Told};

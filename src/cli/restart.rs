@@ -26,6 +26,9 @@ Examples:
   # The failed Job stays as it is, and a new one is made beside it
   kubectl sigapps restart job/etl --keep
 
+  # With a longer deadline this time
+  kubectl sigapps restart job/etl -p '{\"spec\":{\"activeDeadlineSeconds\":7200}}'
+
   # In a script: no question is asked
   kubectl sigapps restart jobset/llama-70b -n ml-team --yes -o json
 
@@ -42,6 +45,11 @@ pub(super) struct RestartArgs {
     /// Leave the old Job or JobSet as it is, and give the new one a new name
     #[arg(long)]
     keep: bool,
+
+    /// Change the Job or JobSet that is made again: an object to merge (containers by their name), or a list of JSON patch
+    /// operations
+    #[arg(short = 'p', long, value_name = "JSON")]
+    patch: Option<restart::Patch>,
 
     /// Whether writes are sent [default: server where nobody can be asked and --yes is not given, else none]
     #[arg(long, value_enum, value_name = "HOW")]
@@ -121,6 +129,11 @@ impl RestartArgs {
         if self.group.is_some() && kind != Kind::LeaderWorkerSet {
             return Err(UsageError("--group is for a leaderworkerset".to_owned()).into());
         }
+        if self.patch.is_some() && !matches!(kind, Kind::Job | Kind::JobSet) {
+            return Err(
+                UsageError("--patch is for a job or jobset: others are patched with kubectl patch".to_owned()).into()
+            );
+        }
         let order = self.order(kind, name, dry_run)?;
         let look = Look { width: width(), color: self.color.is_on(), headers: true };
         let mut console = Terminal { text: self.output == Output::Text, yes: self.yes, look };
@@ -168,6 +181,7 @@ impl RestartArgs {
             commands: Commands::new(kubectl, &namespace),
             namespace,
             keep: self.keep,
+            patch: self.patch.clone(),
             dry_run,
             force: self.force,
             allow_checkpoint_loss: self.allow_checkpoint_loss,
@@ -193,6 +207,7 @@ impl RestartArgs {
         let mut flags: Vec<String> =
             given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.to_owned()).collect();
         flags.extend(self.save_to.as_ref().map(|folder| format!("--save-to={}", folder.display())));
+        flags.extend(self.patch.as_ref().map(|patch| format!("--patch={patch}")));
         flags.extend(self.group.map(|group| format!("--group={group}")));
         flags
     }

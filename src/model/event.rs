@@ -76,6 +76,9 @@ pub struct Event {
     pub last: Option<Time>,
     /// How often.
     pub count: u32,
+    /// Whether client-go's recorder for the core group wrote it: it folds equal Events into one with a count, and drops
+    /// those about one object beyond 25 at once and one in five minutes.
+    pub of_core_recorder: bool,
 }
 
 impl<'a> EventView<'a> {
@@ -142,6 +145,7 @@ impl<'a> EventView<'a> {
             first: self.first(),
             last: self.last(),
             count: count.max(self.count).max(self.deprecated_count).max(1),
+            of_core_recorder: self.event_time.0.is_none(),
         }
     }
 }

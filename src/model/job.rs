@@ -5,9 +5,10 @@ use serde::Deserialize;
 
 use super::condition::ConditionView;
 use super::pod_failure_policy::PolicyView;
-use super::pod_view::PodTemplateView;
+use super::pod_template::PodTemplateView;
 use super::time::MaybeTime;
 use super::{Interner, MetaView, Owner, PodFailurePolicy, Text, Time, Uid, Word, or_default};
+use crate::checkpoint::Checkpoints;
 
 /// A `batch/v1` Job as it is read.
 #[derive(Debug, Default, Deserialize)]
@@ -37,6 +38,7 @@ pub(super) struct SpecView<'a> {
     pod_replacement_policy: Text<'a>,
     #[serde(deserialize_with = "or_default")]
     suspend: bool,
+    ttl_seconds_after_finished: Option<u32>,
     #[serde(borrow)]
     pub(super) pod_failure_policy: Option<PolicyView<'a>>,
     #[serde(borrow, deserialize_with = "or_default")]
@@ -133,6 +135,10 @@ pub struct Job {
     pub policy: Option<Arc<PodFailurePolicy>>,
     /// Whether the template's `restartPolicy` is `OnFailure`.
     pub restarts_in_place: bool,
+    /// What the pod template tells of checkpoints, if it tells anything.
+    pub checkpoints: Option<Arc<Checkpoints>>,
+    /// `spec.ttlSecondsAfterFinished`.
+    pub ttl_seconds_after_finished: Option<u32>,
     /// `status.active`.
     pub active: u32,
     /// `status.ready`.
@@ -219,6 +225,8 @@ impl<'a> JobView<'a> {
             suspend: spec.suspend,
             policy: spec.pod_failure_policy.as_ref().map(|policy| Arc::new(policy.to_policy(interner))),
             restarts_in_place: &*spec.template.spec.restart_policy == "OnFailure",
+            checkpoints: spec.template.checkpoints(),
+            ttl_seconds_after_finished: spec.ttl_seconds_after_finished,
             active: status.active,
             ready: status.ready,
             succeeded: status.succeeded,

@@ -3,6 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Owner, PodFailurePolicy, Time, Uid, Word};
+use crate::checkpoint::Checkpoints;
 
 /// What is kept of a `JobSet`.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +34,10 @@ pub struct JobSet {
     pub failure_policy: Option<FailurePolicy>,
     /// `spec.replicatedJobs`.
     pub replicated_jobs: Box<[ReplicatedJob]>,
+    /// The templates in `spec.volumeClaimPolicies`.
+    pub volume_claims: Box<[VolumeClaimTemplate]>,
+    /// `spec.ttlSecondsAfterFinished`.
+    pub ttl_seconds_after_finished: Option<u32>,
     /// `status.restarts`: each one deleted the Jobs and pods of the attempt before.
     pub restarts: u32,
     /// `status.restartsCountTowardsMax`.
@@ -83,6 +88,17 @@ pub struct ReplicatedJob {
     pub never_restarts: bool,
     /// GPUs and other accelerators of one pod.
     pub accelerators: f32,
+    /// What the pod template tells of checkpoints, if it tells anything.
+    pub checkpoints: Option<Arc<Checkpoints>>,
+}
+
+/// One of the claim templates in `spec.volumeClaimPolicies`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VolumeClaimTemplate {
+    /// Its name; the claim is called `<name>-<JobSet>`.
+    pub name: Word,
+    /// Whether the claim stays when the `JobSet` is deleted: `retentionPolicy.whenDeleted` is `Retain`.
+    pub retained: bool,
 }
 
 /// One of `status.replicatedJobsStatus`.

@@ -6,7 +6,7 @@ use super::condition::ConditionView;
 use super::job::JobTemplateView;
 use super::{
     FailurePolicy, FailurePolicyRule, Interner, JobSet, JobSetAction, JobSetCondition, MetaView, ReplicatedJob,
-    ReplicatedJobStatus, Text, Time, or_default,
+    ReplicatedJobStatus, Text, Time, VolumeClaimTemplate, or_default,
 };
 
 /// A `jobset.x-k8s.io/v1alpha2` `JobSet` as it is read.
@@ -34,6 +34,32 @@ struct SpecView<'a> {
     managed_by: Text<'a>,
     #[serde(deserialize_with = "or_default")]
     suspend: bool,
+    ttl_seconds_after_finished: Option<u32>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    volume_claim_policies: Vec<VolumeClaimPolicyView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct VolumeClaimPolicyView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    templates: Vec<ClaimTemplateView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    retention_policy: RetentionPolicyView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ClaimTemplateView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RetentionPolicyView<'a> {
+    #[serde(borrow)]
+    when_deleted: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -163,6 +189,8 @@ impl<'a> JobSetView<'a> {
             starts_in_order: &*spec.startup_policy.startup_policy_order == "InOrder",
             failure_policy: spec.failure_policy.as_ref().map(|policy| policy.to_policy(interner)),
             replicated_jobs: spec.replicated_jobs.iter().map(|job| job.to_replicated_job(interner)).collect(),
+            volume_claims: spec.volume_claim_policies.iter().flat_map(|policy| policy.to_claims(interner)).collect(),
+            ttl_seconds_after_finished: spec.ttl_seconds_after_finished,
             restarts: status.restarts,
             restarts_counted: status.restarts_count_towards_max,
             terminal_state: interner.intern_some(&status.terminal_state),
@@ -170,6 +198,15 @@ impl<'a> JobSetView<'a> {
             replicated_jobs_status: status.replicated_jobs_status.iter().map(|s| s.to_status(interner)).collect(),
             in_place_attempt: status.current_in_place_restart_attempt,
         }
+    }
+}
+
+impl VolumeClaimPolicyView<'_> {
+    fn to_claims(&self, interner: &mut Interner) -> Vec<VolumeClaimTemplate> {
+        // The webhook sets `Delete` where there is none.
+        let retained = &*self.retention_policy.when_deleted == "Retain";
+        let names = self.templates.iter().map(|template| &template.metadata.name);
+        names.map(|name| VolumeClaimTemplate { name: interner.intern(name), retained }).collect()
     }
 }
 
@@ -214,6 +251,7 @@ impl ReplicatedJobView<'_> {
             pods: job.completions.map_or(parallelism, |completions| completions.min(parallelism)),
             never_restarts: &*job.template.spec.restart_policy == "Never",
             accelerators: job.template.spec.accelerators(),
+            checkpoints: job.template.checkpoints(),
         }
     }
 }

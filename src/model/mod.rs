@@ -17,6 +17,7 @@ mod node;
 mod ordinal;
 mod pod;
 mod pod_failure_policy;
+mod pod_template;
 mod pod_view;
 mod quantity;
 mod text;
@@ -31,6 +32,7 @@ pub use intern::Interner;
 pub use job::{Job, JobCondition, JobView};
 pub use job_set::{
     FailurePolicy, FailurePolicyRule, JobSet, JobSetAction, JobSetCondition, ReplicatedJob, ReplicatedJobStatus,
+    VolumeClaimTemplate,
 };
 pub use job_set_view::JobSetView;
 pub use meta::{MetaView, ObjectView, Owner, OwnerView};
@@ -38,6 +40,7 @@ pub use node::{Node, NodeView};
 pub use ordinal::Ordinal;
 pub use pod::{ContainerEnd, ContainerKind, Memory, Phase, Pod, PodCondition, Rare, Restart, ToldCondition, Waiting};
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
+pub use pod_template::checkpoints_of;
 pub use pod_view::PodView;
 pub use quantity::Quantity;
 pub use text::{Text, or_default};

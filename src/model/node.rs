@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::condition::ConditionView;
-use super::{Interner, MetaView, Time, Word, or_default};
+use super::{Interner, MetaView, Text, Time, Word, or_default};
 
 /// A node as it is read.
 #[derive(Debug, Default, Deserialize)]
@@ -10,7 +10,29 @@ pub struct NodeView<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
     metadata: MetaView<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
+    spec: SpecView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
     status: StatusView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SpecView<'a> {
+    #[serde(deserialize_with = "or_default")]
+    unschedulable: bool,
+    #[serde(borrow, deserialize_with = "or_default")]
+    taints: Vec<TaintView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct TaintView<'a> {
+    #[serde(borrow)]
+    key: Text<'a>,
+    #[serde(borrow)]
+    value: Text<'a>,
+    #[serde(borrow)]
+    effect: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -31,6 +53,12 @@ pub struct Node {
     pub is_silent: bool,
     /// Since when it is, or is not.
     pub ready_since: Option<Time>,
+    /// `spec.unschedulable`: it is cordoned.
+    pub unschedulable: bool,
+    /// `spec.taints`, as kubectl writes them: `key=value:NoExecute`.
+    pub taints: Box<[Word]>,
+    /// Types of the conditions that are `True`, `Ready` aside: pressures, and what a node problem detector found.
+    pub problems: Box<[Word]>,
 }
 
 impl<'a> NodeView<'a> {
@@ -48,12 +76,25 @@ impl<'a> NodeView<'a> {
     /// The record to keep.
     pub fn into_node(self, interner: &mut Interner) -> Node {
         let ready = self.status.conditions.iter().find(|condition| &*condition.type_ == "Ready");
+        let is_problem = |c: &&ConditionView| &*c.status == "True" && &*c.type_ != "Ready";
+        let problems = self.status.conditions.iter().filter(is_problem);
         Node {
             name: interner.intern(&self.metadata.name),
             // `Unknown` is a node whose kubelet has gone silent.
             ready: ready.map(|condition| &*condition.status == "True"),
             is_silent: ready.is_some_and(|condition| &*condition.status == "Unknown"),
             ready_since: ready.and_then(|condition| condition.last_transition_time.0),
+            unschedulable: self.spec.unschedulable,
+            taints: self.spec.taints.iter().map(|taint| interner.intern(&taint.to_string())).collect(),
+            problems: problems.map(|condition| interner.intern(&condition.type_)).collect(),
         }
+    }
+}
+
+impl std::fmt::Display for TaintView<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let Self { key, value, effect } = self;
+        let equals = if value.is_empty() { "" } else { "=" };
+        write!(f, "{}{equals}{}:{}", &**key, &**value, &**effect)
     }
 }

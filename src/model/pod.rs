@@ -176,6 +176,8 @@ pub struct Rare {
     pub not_ready: Option<Time>,
     /// `metadata.deletionGracePeriodSeconds` of a pod being deleted.
     pub grace_seconds: i64,
+    /// Devices that the kubelet reports as unhealthy: `nvidia.com/gpu GPU-5f1c`.
+    pub unhealthy_devices: Box<[Word]>,
 }
 
 impl Pod {
@@ -217,6 +219,11 @@ impl Pod {
     /// How long it may take to end once its deletion was asked for, in seconds.
     pub fn grace_seconds(&self) -> i64 {
         self.rare.as_ref().map_or(0, |rare| rare.grace_seconds)
+    }
+
+    /// Devices that the kubelet reports as unhealthy (`allocatedResourcesStatus`).
+    pub fn unhealthy_devices(&self) -> &[Word] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.unhealthy_devices)
     }
 
     /// All ended containers, in the order in which the Job controller looks at them.

@@ -92,6 +92,11 @@ impl Action {
         }
     }
 
+    /// Whether it ends the Job or the index: another try is not wanted.
+    pub fn ends_job(&self) -> bool {
+        matches!(self, Self::FailJob | Self::FailIndex)
+    }
+
     /// The action as the API spells it.
     pub fn name(&self) -> &str {
         match self {

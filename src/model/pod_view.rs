@@ -6,8 +6,8 @@ use serde::Deserialize;
 use super::condition::ConditionView;
 use super::time::MaybeTime;
 use super::{
-    ContainerEnd, ContainerKind, Interner, Memory, MetaView, Ordinal, Phase, Pod, PodCondition, Quantity, Rare,
-    Restart, Text, Time, ToldCondition, Waiting, or_default,
+    ContainerEnd, ContainerKind, Interner, Memory, MetaView, Ordinal, Owner, Phase, Pod, PodCondition, Quantity, Rare,
+    Restart, Text, Time, ToldCondition, Waiting, Word, or_default,
 };
 
 /// A pod as it is read.
@@ -20,16 +20,6 @@ pub struct PodView<'a> {
     spec: SpecView<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
     status: StatusView<'a>,
-}
-
-/// `template` of what makes pods.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct PodTemplateView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub(super) metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub(super) spec: SpecView<'a>,
 }
 
 /// `spec` of a pod or of a pod template.
@@ -97,6 +87,27 @@ struct ContainerStatusView<'a> {
     state: StateView<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
     last_state: StateView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    allocated_resources_status: Vec<AllocatedView<'a>>,
+}
+
+/// Health of a container's devices (KEP-4680).
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct AllocatedView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    resources: Vec<DeviceView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct DeviceView<'a> {
+    #[serde(borrow, rename = "resourceID")]
+    resource_id: Text<'a>,
+    #[serde(borrow)]
+    health: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -161,7 +172,7 @@ impl<'a> PodView<'a> {
     }
 
     /// The record to keep, or `None` where nothing about the pod speaks of a failure and nobody asked for it.
-    pub fn into_pod(self, interner: &mut Interner, selected: bool, asked_for: bool) -> Option<Pod> {
+    pub fn to_pod(&self, interner: &mut Interner, selected: bool, asked_for: bool) -> Option<Pod> {
         let phase = self.phase();
         let deleting = self.metadata.deletion_timestamp.0.is_some();
         let ended = matches!(phase, Phase::Succeeded | Phase::Failed);
@@ -195,6 +206,7 @@ impl<'a> PodView<'a> {
             told: self.told_conditions(interner),
             waiting,
             restarts,
+            unhealthy_devices: self.unhealthy_devices(interner),
             grace_seconds: if deleting { self.metadata.deletion_grace_period_seconds } else { 0 },
         };
         Some(Pod {
@@ -225,6 +237,22 @@ impl<'a> PodView<'a> {
             conditions: self.conditions(interner),
             rare: (rare != Rare::default()).then(|| Box::new(rare)),
         })
+    }
+
+    /// The owner and the node of a Job's pod that has one, to know how many ran where.
+    pub fn placed(&self, interner: &mut Interner) -> Option<(Arc<Owner>, Word)> {
+        let node = interner.intern_some(&self.spec.node_name)?;
+        let owner = self.metadata.controller(interner).filter(|owner| owner.is("batch", "Job"))?;
+        Some((interner.intern_owner(owner), node))
+    }
+
+    fn unhealthy_devices(&self, interner: &mut Interner) -> Box<[Word]> {
+        let statuses = self.status.container_statuses.iter().chain(&self.status.init_container_statuses);
+        let devices = statuses.flat_map(|status| &status.allocated_resources_status).flat_map(|allocated| {
+            let unhealthy = allocated.resources.iter().filter(|device| &*device.health == "Unhealthy");
+            unhealthy.map(|device| format!("{} {}", &*allocated.name, &*device.resource_id))
+        });
+        devices.map(|device| interner.intern(&device)).collect()
     }
 
     fn phase(&self) -> Phase {

@@ -3,7 +3,8 @@
 //! Source: `pkg/controllers/failure_policy.go` of JobSet v0.12 (KEP-262). Releases before it lack message patterns (v0.10) and
 //! the actions on single Jobs (v0.12), and judge the rest alike.
 
-use super::go_pattern::{GoPattern, PatternError};
+use super::Patterns;
+use super::go_pattern::PatternError;
 use crate::model::{FailurePolicy, FailurePolicyRule, JobSetAction, Time, Word};
 
 /// A child Job that has failed, as far as a failure policy looks at it.
@@ -52,9 +53,9 @@ pub fn choose(policy: &FailurePolicy, failed: &[FailedJob]) -> Option<Choice> {
 /// The rule under which the controller acted on a Job that it names: the first one that applies to it, `Some(None)` for
 /// the default. A rule before it that applied to another Job would have named that one. `None` where a rule cannot be
 /// judged.
-pub fn rule_for(policy: &FailurePolicy, named: FailedJob) -> Option<Option<usize>> {
+pub fn rule_for(policy: &FailurePolicy, named: FailedJob, patterns: &Patterns) -> Option<Option<usize>> {
     for (index, rule) in policy.rules.iter().enumerate() {
-        if applies(rule, named)? {
+        if judge(rule, named, patterns).applies()? {
             return Some(Some(index));
         }
     }
@@ -63,16 +64,12 @@ pub fn rule_for(policy: &FailurePolicy, named: FailedJob) -> Option<Option<usize
 
 /// Whether a rule applies to a failed Job (`ruleIsApplicable`); `None` where that cannot be judged.
 pub fn applies(rule: &FailurePolicyRule, job: FailedJob) -> Option<bool> {
-    match judge(rule, job) {
-        Verdict::Applies => Some(true),
-        Verdict::DoesNot(_) => Some(false),
-        Verdict::Unknown(_) => None,
-    }
+    judge(rule, job, &Patterns::default()).applies()
 }
 
 /// Why a rule does not apply to a failed Job; `None` where it does. Said after `rule 0 not matched: `.
 pub fn why_not(rule: &FailurePolicyRule, job: FailedJob) -> Option<String> {
-    match judge(rule, job) {
+    match judge(rule, job, &Patterns::default()) {
         Verdict::Applies => None,
         Verdict::DoesNot(why) | Verdict::Unknown(why) => Some(why),
     }
@@ -84,7 +81,17 @@ enum Verdict {
     Unknown(String),
 }
 
-fn judge(rule: &FailurePolicyRule, job: FailedJob) -> Verdict {
+impl Verdict {
+    fn applies(&self) -> Option<bool> {
+        match self {
+            Self::Applies => Some(true),
+            Self::DoesNot(_) => Some(false),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+fn judge(rule: &FailurePolicyRule, job: FailedJob, patterns: &Patterns) -> Verdict {
     let list = |words: &[Word]| words.iter().map(|word| &**word).collect::<Vec<_>>().join(", ");
     if !rule.reasons.is_empty() && !rule.reasons.iter().any(|reason| **reason == *job.reason) {
         return Verdict::DoesNot(format!("the Job's reason {} is not in [{}]", job.reason, list(&rule.reasons)));
@@ -99,11 +106,10 @@ fn judge(rule: &FailurePolicyRule, job: FailedJob) -> Verdict {
         return Verdict::Applies;
     }
     let (mut invalid, mut too_large) = (0, None);
-    // One after the other: what is compiled may be large.
     for pattern in &rule.patterns {
-        match GoPattern::compile(pattern) {
-            Ok(pattern) if pattern.is_match(job.message) => return Verdict::Applies,
-            Ok(_) => {}
+        match patterns.is_match(pattern, job.message) {
+            Ok(true) => return Verdict::Applies,
+            Ok(false) => {}
             Err(PatternError::Refused(_)) => invalid += 1,
             Err(PatternError::TooLarge(how)) => too_large = Some(how),
         }
@@ -241,9 +247,15 @@ mod tests {
             rule("RestartJob", &["BackoffLimitExceeded"], &[], &[]),
             rule("RestartJobSet", &[], &[], &[]),
         ]);
-        assert_eq!(rule_for(&rules, failed("workers", "BackoffLimitExceeded", BACKOFF, 1)), Some(Some(1)));
-        assert_eq!(rule_for(&rules, failed("driver", "BackoffLimitExceeded", BACKOFF, 1)), Some(Some(0)));
-        assert_eq!(rule_for(&policy(vec![]), failed("driver", "x", "", 1)), Some(None));
+        assert_eq!(
+            rule_for(&rules, failed("workers", "BackoffLimitExceeded", BACKOFF, 1), &Patterns::default()),
+            Some(Some(1))
+        );
+        assert_eq!(
+            rule_for(&rules, failed("driver", "BackoffLimitExceeded", BACKOFF, 1), &Patterns::default()),
+            Some(Some(0))
+        );
+        assert_eq!(rule_for(&policy(vec![]), failed("driver", "x", "", 1), &Patterns::default()), Some(None));
     }
 
     #[test]
@@ -251,7 +263,7 @@ mod tests {
         let long = "a".repeat(20_000);
         let rules = policy(vec![rule("FailJobSet", &[], &[&long], &[]), rule("RestartJobSet", &[], &[], &[])]);
         let job = failed("workers", "BackoffLimitExceeded", BACKOFF, 1);
-        assert_eq!((rule_for(&rules, job), choose(&rules, &[job])), (None, None));
+        assert_eq!((rule_for(&rules, job, &Patterns::default()), choose(&rules, &[job])), (None, None));
         assert!(why_not(&rules.rules[0], job).unwrap().contains("too large to judge"));
     }
 

@@ -9,6 +9,7 @@ mod go_pattern;
 mod indexes;
 mod job_set;
 mod label;
+mod patterns;
 mod recorded;
 mod why;
 
@@ -20,5 +21,6 @@ pub use job_set::{
     rule_for as job_set_rule_for, why_not as job_set_rule_why_not,
 };
 pub use label::{NameSource, RuleLabel, label, requirement};
+pub use patterns::Patterns;
 pub use recorded::{Decision, RecordedRule, parse_message, recorded_rule};
 pub use why::{RuleWhy, why};

@@ -57,8 +57,10 @@ fn is_alike(a: &AttemptReport, b: &AttemptReport) -> bool {
 /// One row for attempts that ended alike.
 fn row(job_set: &JobSetReport, run: &[&AttemptReport]) -> Vec<String> {
     let (first, last) = (run[0], run[run.len() - 1]);
+    let is_one = run.len() == 1 && first.count == 1;
     let which = match (first.attempt, last.through.unwrap_or(last.attempt)) {
-        (from, to) if from == to && run.len() == 1 => from.to_string(),
+        (from, to) if from == to && is_one => from.to_string(),
+        (from, to) if run.len() == 1 && first.count <= to - from => format!("{} of {from}-{to}", first.count),
         (from, to) if from == to => format!("{from} ({} times)", run.len()),
         (from, to) => format!("{from}-{to}"),
     };
@@ -76,7 +78,7 @@ fn row(job_set: &JobSetReport, run: &[&AttemptReport]) -> Vec<String> {
         lasted,
         first_failure(run),
         first.rule.as_ref().map_or_else(|| "-".to_owned(), |rule| rule.label.clone()),
-        if run.len() == 1 { effect } else { format!("{effect}, each") },
+        if is_one || first.rule.is_none() { effect } else { format!("{effect}, each") },
     ]
 }
 
@@ -93,6 +95,8 @@ fn first_failure(run: &[&AttemptReport]) -> String {
         (_, _, Some(condition), _) => condition.clone(),
         (Some(container), Some(code), _, _) => format!("{container} exit {code}"),
         (_, _, _, Some(reason)) => format!("{reason}, exit unknown"),
+        // No Job is missing: none failed.
+        _ if attempt.job.is_none() && attempt.missing.is_empty() => return "no Job failed".to_owned(),
         _ => "unknown".to_owned(),
     };
     let said = attempt.said.as_ref().map(|said| format!(" \"{said}\"")).unwrap_or_default();

@@ -244,9 +244,18 @@ impl Page {
         for (number, suggestion) in explanation.suggestions.iter().take(MOST_SUGGESTIONS).enumerate() {
             let head = format!("{:<3}{:<width$}  ", number + 1, suggestion.title);
             let left = self.look.width.saturating_sub(head.width());
-            writeln!(out, "{head}{}", cut(&one_line(&suggestion.why), left))?;
+            // Narrow as it may be, the sentence is told whole: a rule to add stands in it.
+            for (line, text) in wrap(&one_line(&suggestion.why), left.max(40)).iter().enumerate() {
+                let before = if line == 0 { head.clone() } else { " ".repeat(head.width()) };
+                writeln!(out, "{before}{text}")?;
+            }
             for command in &suggestion.commands {
                 writeln!(out, "   {}", one_line(command))?;
+            }
+            if let Some(loses) = &suggestion.loses {
+                for line in wrap(&one_line(&format!("loses {loses}")), self.look.width.saturating_sub(3).max(40)) {
+                    writeln!(out, "   {line}")?;
+                }
             }
         }
         Ok(())

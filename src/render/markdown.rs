@@ -68,6 +68,9 @@ pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write
         for command in &suggestion.commands {
             writeln!(out, "   ```sh\n   {}\n   ```\n", one_line(command))?;
         }
+        if let Some(loses) = &suggestion.loses {
+            writeln!(out, "   Loses {}\n", escaped(loses))?;
+        }
     }
     Ok(())
 }

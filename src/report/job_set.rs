@@ -7,7 +7,8 @@ use super::{FailureRule, Moment};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSetRule {
-    /// The rule's name; `(default)` where none applied, `(no failure policy)`, `(unknown)`.
+    /// The rule's name; `(default)` where none applied, `(no failure policy)`, `(restarts in place)` where no rule was asked,
+    /// `(unknown)`.
     pub label: String,
     /// The rule's name, where a rule applied.
     pub name: Option<String>,
@@ -91,12 +92,13 @@ pub enum AttemptOutcome {
 pub struct AttemptReport {
     /// `status.restarts` at that time.
     pub attempt: u32,
-    /// The last attempt, where one entry stands for several of which nothing is known.
+    /// The last attempt, where one entry stands for several, or where it is not known which one it stands for; `count` says
+    /// for how many it stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub through: Option<u32>,
     /// How it ended.
     pub outcome: AttemptOutcome,
-    /// How many ended attempts, or restarts of single Jobs, the entry stands for: 1, but where nothing is known of them.
+    /// How many ended attempts, or restarts of single Jobs, the entry stands for: 1, but where they are not known one by one.
     pub count: u32,
     /// When its first Job was made or, where that is not known, when the restart before was decided.
     pub started_at: Option<Moment>,

@@ -352,15 +352,21 @@ pub struct WorkloadReport {
     pub notes: Vec<String>,
 }
 
-/// What a suggestion advises.
+/// What a suggestion advises. In the order in which they are told: what must be mended first, what needs no hand last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SuggestionKind {
+    /// Let go of pods that cannot end by themselves.
+    UnblockTeardown,
+    /// Keep a volume with checkpoints from being deleted.
+    ProtectCheckpoint,
+    /// Keep new pods off a bad node.
+    ReplaceNode,
     /// Mend what fails every time, then start again.
     FixThenRestart,
     /// Change the policy.
     EditPolicy,
-    /// Raise a memory limit.
+    /// Raise a memory limit or request.
     RaiseMemory,
     /// Mend an image.
     FixImage,
@@ -368,10 +374,41 @@ pub enum SuggestionKind {
     FixConfig,
     /// Make room for pods.
     FreeCapacity,
+    /// Start again; it is configured to go on from a checkpoint.
+    ResumeFromCheckpoint,
+    /// Start again from the beginning.
+    Restart,
+    /// Allow more restarts.
+    RaiseRestarts,
+    /// Save checkpoints.
+    EnableCheckpoint,
     /// Look closer.
     Inspect,
     /// Nothing: the controller is at it.
     Wait,
+}
+
+impl SuggestionKind {
+    /// The advice in a few words.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::UnblockTeardown => "Unblock the teardown",
+            Self::ProtectCheckpoint => "Protect the checkpoint",
+            Self::ReplaceNode => "Replace the node",
+            Self::FixThenRestart => "Fix, then restart",
+            Self::EditPolicy => "Edit the policy",
+            Self::RaiseMemory => "Raise memory",
+            Self::FixImage => "Fix the image",
+            Self::FixConfig => "Fix the configuration",
+            Self::FreeCapacity => "Free capacity",
+            Self::ResumeFromCheckpoint => "Resume from checkpoint",
+            Self::Restart => "Restart",
+            Self::RaiseRestarts => "Raise the restarts",
+            Self::EnableCheckpoint => "Enable checkpoints",
+            Self::Inspect => "Inspect",
+            Self::Wait => "Wait",
+        }
+    }
 }
 
 /// What running a suggestion's commands does.
@@ -414,7 +451,10 @@ pub struct Suggestion {
     pub subject: String,
     /// Why, in one sentence.
     pub why: String,
-    /// Commands that run as printed.
+    /// What is lost by running the commands, where they destroy something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loses: Option<String>,
+    /// Commands that run as printed, those that only read first.
     pub commands: Vec<String>,
     /// The facts it rests on.
     pub evidence: Vec<Evidence>,

@@ -3,7 +3,10 @@ use serde_json::Value;
 use super::command::Commands;
 use super::kind::Kind;
 use super::object;
+use super::patch::Patch;
+use super::plan::Plan;
 use crate::model::Time;
+use crate::report::RefusalReason;
 use crate::source::cluster::Object;
 
 /// What is known of the workload before anything is done.
@@ -55,6 +58,8 @@ pub(super) struct Wish<'a> {
     pub(super) kind: Kind,
     pub(super) name: &'a str,
     pub(super) keep: bool,
+    /// A change of what is made again.
+    pub(super) patch: Option<&'a Patch>,
     pub(super) force: bool,
     pub(super) allow_checkpoint_loss: bool,
     pub(super) group: Option<u32>,
@@ -68,6 +73,21 @@ impl Wish<'_> {
     /// The same command with one flag more.
     pub(super) fn again_with(&self, flag: &str) -> String {
         self.commands.again(self.kind.name(), self.name, self.flags, flag)
+    }
+
+    /// What is made again, with the change that is asked for.
+    pub(super) fn changed(&self, plan: &mut Plan, manifest: Value) -> Value {
+        let Some(patch) = self.patch else { return manifest };
+        match patch.apply(&manifest) {
+            Ok(changed) => {
+                plan.notice("the new one is changed by --patch");
+                changed
+            }
+            Err(why) => {
+                plan.refuse(RefusalReason::NotPossible, format!("{}: {why}", self.subject()), Vec::new());
+                manifest
+            }
+        }
     }
 
     /// `job/etl`.

@@ -19,7 +19,7 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     guards::check(&mut plan, facts, wish, depth);
     still_running(&mut plan, facts, wish);
     failed_by_rule(&mut plan, facts);
-    let mut manifest = strip(Kind::Job, &facts.object);
+    let mut manifest = wish.changed(&mut plan, strip(Kind::Job, &facts.object));
     if guards::queue(&facts.object).is_some() {
         manifest["spec"]["suspend"] = true.into();
         plan.notice(QUEUED);

@@ -33,7 +33,7 @@ fn copied(facts: &Facts, wish: &Wish) -> Plan {
             "the volumes of its volumeClaimPolicies are named after the JobSet: {new} begins with new and empty ones"
         ));
     }
-    let manifest = renamed(manifest(&mut plan, facts), &new);
+    let manifest = renamed(manifest(&mut plan, facts, wish), &new);
     plan.step(
         format!("create jobset/{new} from the spec of {}", wish.subject()),
         Action::Create { object: facts.at.named(&new), replaces: None, manifest },
@@ -47,7 +47,7 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
     "it has ended: it is deleted, and made again from its own spec".clone_into(&mut plan.summary);
     guards::check(&mut plan, facts, wish, Depth::Recreated);
     volumes::at_risk(&mut plan, facts, wish);
-    let mut manifest = manifest(&mut plan, facts);
+    let mut manifest = manifest(&mut plan, facts, wish);
     volumes::use_again(&mut plan, facts, &mut manifest);
     recreate(&mut plan, facts, wish, manifest);
     plan.losses.extend(facts.pods_and_logs());
@@ -63,8 +63,8 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
     plan
 }
 
-fn manifest(plan: &mut Plan, facts: &Facts) -> Value {
-    let mut manifest = strip(Kind::JobSet, &facts.object);
+fn manifest(plan: &mut Plan, facts: &Facts, wish: &Wish) -> Value {
+    let mut manifest = wish.changed(plan, strip(Kind::JobSet, &facts.object));
     if guards::queue(&facts.object).is_some() {
         manifest["spec"]["suspend"] = true.into();
         plan.notice(QUEUED);
@@ -81,6 +81,13 @@ fn resumed(facts: &Facts, wish: &Wish) -> Plan {
             RefusalReason::NotPossible,
             format!("--keep is for what has ended, and {} has not", wish.subject()),
             vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+        );
+    }
+    if wish.patch.is_some() {
+        plan.refuse(
+            RefusalReason::NotPossible,
+            format!("--patch is for what is made again, and {} has not ended: its spec is fixed", wish.subject()),
+            Vec::new(),
         );
     }
     suspended_by_others(&mut plan, facts, wish);

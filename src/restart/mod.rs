@@ -19,6 +19,7 @@ mod kind;
 mod leader_worker_set;
 mod names;
 mod object;
+mod patch;
 mod plan;
 mod prepare;
 mod record;
@@ -33,6 +34,7 @@ use std::time::Duration;
 
 pub use command::Commands;
 pub use kind::Kind;
+pub use patch::Patch;
 pub use run::run;
 
 use crate::model::Time;
@@ -50,6 +52,8 @@ pub struct Order {
     pub namespace: String,
     /// Leave the old one as it is, and give the new one a new name.
     pub keep: bool,
+    /// A change of what is made again.
+    pub patch: Option<Patch>,
     /// Whether writes are sent.
     pub dry_run: DryRun,
     /// Go on although it runs, retries, or is applied from a repository.
@@ -129,6 +133,7 @@ mod tests {
             kind,
             name,
             keep: false,
+            patch: None,
             force: false,
             allow_checkpoint_loss: false,
             group: None,

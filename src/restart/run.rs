@@ -93,6 +93,7 @@ fn planned(session: &Session, order: &Order, at: &Object) -> Result<Work, Restar
         kind: order.kind,
         name: &order.name,
         keep: order.keep,
+        patch: order.patch.as_ref(),
         force: order.force,
         allow_checkpoint_loss: order.allow_checkpoint_loss,
         group: order.group,

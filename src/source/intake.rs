@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -9,8 +10,8 @@ use super::Ending;
 use super::snapshot::{Resource, Snapshot};
 use super::splitter::{ListHead, ObjectSink, Position, Splitter};
 use crate::model::{
-    CronJob, CronJobView, Event, EventView, Interner, Job, JobSet, JobSetView, JobView, MetaView, Node, NodeView, Pod,
-    PodView, Time,
+    CronJob, CronJobView, Event, EventView, Interner, Job, JobSet, JobSetView, JobView, MetaView, Node, NodeView,
+    Owner, Pod, PodView, Time, Word,
 };
 use crate::request::{Scope, Selector, Subject};
 
@@ -65,6 +66,8 @@ pub struct Intake {
     seen: HashMap<u64, Seen>,
     jobs: Vec<Option<Job>>,
     pods: Vec<Option<Pod>>,
+    /// Pods that are fine and were not kept, by their Job and node.
+    quiet_pods: HashMap<(Arc<Owner>, Word), u32>,
     cron_jobs: Vec<Option<CronJob>>,
     job_sets: Vec<Option<JobSet>>,
     events: Vec<Option<Event>>,
@@ -244,6 +247,7 @@ impl Intake {
         let mut snapshot = Snapshot {
             jobs: kept(self.jobs),
             pods: kept(self.pods),
+            quiet_pods: self.quiet_pods,
             cron_jobs: kept(self.cron_jobs),
             job_sets: kept(self.job_sets),
             events: kept(self.events),
@@ -299,7 +303,7 @@ impl Intake {
 
     fn take(&mut self, kind: Kind, bytes: &[u8], at: Position) -> Result<(), serde_json::Error> {
         match kind {
-            Kind::Pod => self.take_pod(parse(bytes)?),
+            Kind::Pod => self.take_pod(&parse(bytes)?),
             Kind::Job => {
                 let view: JobView = parse(bytes)?;
                 let newest = view.newest_time();
@@ -362,13 +366,20 @@ impl Intake {
         }
     }
 
-    fn take_pod(&mut self, view: PodView) {
+    fn take_pod(&mut self, view: &PodView) {
         let stage = view.stage();
         let newest = view.newest_time();
         if let Some(slot) = self.admit(view.metadata(), Kind::Pod, stage, newest) {
             let selected = self.filter.selector.matches(|key| view.metadata().label(key));
             let asked_for = self.filter.pod.as_deref() == Some(view.metadata().name());
-            let pod = view.into_pod(&mut self.interner, selected, asked_for);
+            let pod = view.to_pod(&mut self.interner, selected, asked_for);
+            let was_quiet = !slot.is_new && slot.index.is_none();
+            if pod.is_some() == was_quiet
+                && let Some(placed) = view.placed(&mut self.interner)
+            {
+                let count = self.quiet_pods.entry(placed).or_default();
+                *count = if was_quiet { count.saturating_sub(1) } else { *count + 1 };
+            }
             place(&mut self.pods, &mut self.seen, &slot, pod);
         }
     }
@@ -391,14 +402,14 @@ impl Intake {
             None => {
                 self.tallies.entry(kind.resource()).or_default().objects += 1;
                 self.seen.insert(key, this);
-                Some(Slot { key, index: None, is_tie: false })
+                Some(Slot { key, index: None, is_tie: false, is_new: true })
             }
             Some(before) if (this.version, this.stage) < (before.version, before.stage) => None,
             Some(before) => {
                 let index = (before.kept != NOT_KEPT).then_some(before.kept as usize);
                 let is_tie = (this.version, this.stage) == (before.version, before.stage);
                 *before = Seen { kept: before.kept, ..this };
-                Some(Slot { key, index, is_tie })
+                Some(Slot { key, index, is_tie, is_new: false })
             }
         }
     }
@@ -417,6 +428,8 @@ struct Slot {
     index: Option<usize>,
     /// Nothing tells which of the two readings is the newer one.
     is_tie: bool,
+    /// Nothing was seen of it before.
+    is_new: bool,
 }
 
 fn place<T: Debug + PartialEq>(

@@ -1,6 +1,7 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use crate::model::{CronJob, Event, Job, JobSet, Node, Pod, Time};
+use crate::model::{CronJob, Event, Job, JobSet, Node, Owner, Pod, Time, Word};
 use crate::report::Source;
 
 /// The resources that are read, in the order in which they are told.
@@ -51,6 +52,8 @@ pub struct Snapshot {
     pub jobs: Vec<Job>,
     /// Pods that may tell of a failure, by namespace, name and uid.
     pub pods: Vec<Pod>,
+    /// How many pods that are not among these a Job has, or had, on a node: they are fine.
+    pub quiet_pods: HashMap<(Arc<Owner>, Word), u32>,
     /// `CronJob`s, by namespace, name and uid.
     pub cron_jobs: Vec<CronJob>,
     /// `JobSet`s, by namespace, name and uid.

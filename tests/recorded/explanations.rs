@@ -280,3 +280,36 @@ fn a_name_of_several_things_lists_them() {
     assert_eq!(found, ["job/etl -n a", "job/etl -n b", "cronjob/etl -n a"]);
     assert!(explanation(&path, "cronjob/etl").is_ok());
 }
+
+/// What `explain` makes of objects written down in a test.
+fn explained(objects: &Value, subject: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("objects.json");
+    std::fs::write(&path, json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()).unwrap();
+    explanation(&path, subject).unwrap()
+}
+
+/// One that was deleted and made again: the later one is meant, with all that is told of it.
+#[test]
+fn of_two_of_one_name_the_story_is_that_of_the_one_meant() {
+    let job_set = |uid: &str, created: &str, restarts: u32| {
+        json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+            "metadata": {"name": "js", "namespace": "ns", "uid": uid, "creationTimestamp": created},
+            "status": {"restarts": restarts}})
+    };
+    let job = |uid: &str, of: &str, created: &str| {
+        json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": format!("js-a-{of}"), "namespace": "ns", "uid": uid,
+            "creationTimestamp": created,
+            "ownerReferences": [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "js", "uid": of, "controller": true}]}})
+    };
+    // By uid the old one comes last.
+    let objects = json!([
+        job_set("z9", "2026-11-30T08:00:00Z", 4),
+        job_set("a1", "2026-11-30T10:00:00Z", 1),
+        job("old", "z9", "2026-11-30T08:00:00Z"),
+        job("new", "a1", "2026-11-30T10:00:00Z"),
+    ]);
+    let told = explained(&objects, "jobset/js");
+    assert_eq!((&told["subject"]["uid"], &told["jobSet"]["restarts"]), (&json!("a1"), &json!(1)));
+    assert!(told["verdict"].as_str().unwrap().contains("1 restart before"), "{}", told["verdict"]);
+}

@@ -1,9 +1,13 @@
 //! What a person must learn from real recordings: Jobs, pods, Events and nodes of a real control plane, read as
 //! `-f` reads them. Each test tells what its recording plays.
 
+mod advice_on_job_sets;
+mod advice_on_jobs;
 mod collateral_and_lost;
 mod expected_pods;
 mod explanations;
+mod job_set_doubts;
+mod job_set_scale;
 mod job_set_traps;
 mod job_sets;
 mod job_sets_made_up;

@@ -73,9 +73,9 @@ fn etl_nightly_is_counted_to_its_limit() {
     assert_eq!(story.group("rule")["rule"]["action"], "Count");
     assert_eq!(story.workload()["actedOn"]["reason"], "BackoffLimitExceeded");
     assert_eq!(story.workload()["backoffLimit"], 3);
-    assert!(
-        story.suggestion("inspect")["commands"][0].as_str().unwrap().starts_with("kubectl logs -n data etl-nightly-")
-    );
+    let fix = story.suggestion("fixThenRestart");
+    assert!(fix["why"].as_str().unwrap().starts_with("4 pods ended alike: etl exited 1 (psycopg.OperationalError"));
+    assert!(fix["commands"][0].as_str().unwrap().starts_with("kubectl logs -n data etl-nightly-"));
 }
 
 /// The kubelet refuses the pods before a container runs: `FailJob NotIn [0]` cannot match them.

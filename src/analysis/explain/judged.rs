@@ -4,7 +4,7 @@ use super::{Facts, Subject};
 use crate::analysis::group::{cause_words, what_happened};
 use crate::analysis::{Failure, object};
 use crate::model::{FailurePolicy, Job, Phase, Pod};
-use crate::policy::{Endings, FailedJob, RuleWhy, job_set_rule_for, job_set_rule_why_not, label, why};
+use crate::policy::{Endings, FailedJob, Patterns, RuleWhy, job_set_rule_for, job_set_rule_why_not, label, why};
 use crate::report::{Class, Judged, RuleVerdict};
 
 /// Failures judged one by one: one of each cause.
@@ -63,6 +63,7 @@ fn judge_jobs(facts: &Facts) -> Vec<Judged> {
     let Some(story) = facts.story else { return Vec::new() };
     let Some(policy) = &story.job_set.failure_policy else { return Vec::new() };
     let mut seen: Vec<(Option<usize>, &str)> = Vec::new();
+    let patterns = Patterns::default();
     let mut all = Vec::new();
     for attempt in &story.attempts {
         let Some(decision) = &attempt.decision else { continue };
@@ -73,12 +74,12 @@ fn judge_jobs(facts: &Facts) -> Vec<Judged> {
         }
         let replicated = story.job_set.replicated_job_of(job).map(|replicated| &*replicated.name);
         let failed = FailedJob { replicated_job: replicated, reason, message, at: None };
-        let Some(matched) = job_set_rule_for(policy, failed) else { continue };
+        let Some(matched) = job_set_rule_for(policy, failed, &patterns) else { continue };
         if all.len() < MOST && !seen.contains(&(matched, reason)) {
             seen.push((matched, reason));
             all.push(Judged {
                 object: object("job", &story.job_set.namespace, job),
-                cause: format!("attempt {}: {reason}: {message}", attempt.number),
+                cause: format!("{}: {reason}: {message}", attempt.which()),
                 policy: "failurePolicy",
                 matched,
                 rules: verdicts(policy, failed, matched),

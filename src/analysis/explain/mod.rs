@@ -13,7 +13,7 @@ pub use subject::{FindError, Subject, find};
 use super::job_set::{Attempt, JobSetStory};
 use super::owner::{cron_job_reference, job_reference, job_set_reference, pod_reference};
 use super::{Analysis, Failure, object};
-use crate::model::{Job, Time};
+use crate::model::{Job, Owner, Pod, Time};
 use crate::report::{API_VERSION, Class, Evidence, Explanation, SourceState, WorkloadRef, WorkloadState};
 use crate::source::Resource;
 
@@ -43,7 +43,7 @@ pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Expl
         kind: "Explanation",
         cluster: analysis.snapshot.cluster.clone(),
         as_of: now,
-        subject: facts.reference(),
+        subject: reference(subject),
         state,
         verdict: verdict::verdict(&facts, state),
         timeline: timeline::timeline(&facts),
@@ -65,8 +65,7 @@ pub fn is_of(analysis: &Analysis, subject: Subject, failure: &Failure) -> bool {
         Subject::Pod(pod) => failure.pod.is_some_and(|other| std::ptr::eq(other, pod)),
         Subject::Job(job) => failure.job.is_some_and(|other| std::ptr::eq(other, job)),
         Subject::CronJob(_) | Subject::JobSet(_) => {
-            let workload = &analysis.workloads[failure.workload].reference;
-            *workload.name == *subject.name() && *workload.namespace == *subject.namespace()
+            is_same(&analysis.workloads[failure.workload].reference, &reference(subject))
         }
     }
 }
@@ -77,22 +76,16 @@ impl<'a, 's> Facts<'a, 's> {
         let snapshot = analysis.snapshot;
         let jobs: Vec<&Job> = match subject {
             Subject::Job(job) => vec![job],
-            Subject::Pod(pod) => {
-                let of_pod = |job: &&Job| {
-                    let owner = pod.owner.as_ref().filter(|owner| owner.is("batch", "Job"));
-                    owner.is_some_and(|owner| {
-                        owner.name == job.name
-                            && job.namespace == pod.namespace
-                            && (owner.uid == job.uid || owner.uid.is_none())
-                    })
-                };
-                snapshot.jobs.iter().filter(of_pod).collect()
-            }
+            Subject::Pod(pod) => snapshot.jobs.iter().filter(|job| is_of_job(pod, job)).collect(),
             Subject::JobSet(_) => story.map(|story| story.jobs_of_last_attempt().collect()).unwrap_or_default(),
             Subject::CronJob(cron_job) => {
                 let of_cron_job = |job: &&Job| {
                     let owner = job.owner.as_ref().filter(|owner| owner.is("batch", "CronJob"));
-                    owner.is_some_and(|owner| owner.name == cron_job.name) && job.namespace == cron_job.namespace
+                    let same = |owner: &Owner| {
+                        let same_uid = owner.uid == cron_job.uid || owner.uid.is_none() || cron_job.uid.is_none();
+                        owner.name == cron_job.name && same_uid
+                    };
+                    owner.is_some_and(same) && job.namespace == cron_job.namespace
                 };
                 let mut jobs: Vec<&Job> = snapshot.jobs.iter().filter(of_cron_job).collect();
                 jobs.sort_by_key(|job| (std::cmp::Reverse(job.created), &job.name));
@@ -120,15 +113,6 @@ impl<'a, 's> Facts<'a, 's> {
             named.is_some_and(|named| std::ptr::eq(named, job))
         };
         story.attempts.iter().find(of_job).map(|attempt| (story, attempt))
-    }
-
-    fn reference(&self) -> WorkloadRef {
-        match self.subject {
-            Subject::Job(job) => job_reference(job),
-            Subject::CronJob(cron_job) => cron_job_reference(cron_job),
-            Subject::JobSet(job_set) => job_set_reference(job_set),
-            Subject::Pod(pod) => pod_reference(pod),
-        }
     }
 
     fn state(&self) -> WorkloadState {
@@ -191,10 +175,7 @@ impl<'a, 's> Facts<'a, 's> {
         let mut missing = Vec::new();
         if let Some(story) = self.own_story() {
             let of_attempts = story.attempts.iter().flat_map(|attempt| {
-                let which = match attempt.through - attempt.number {
-                    0 => format!("attempt {}", attempt.number),
-                    _ => format!("attempts {} to {}", attempt.number, attempt.through),
-                };
+                let which = attempt.which();
                 attempt.missing.iter().map(move |what| format!("{which}: {what}"))
             });
             missing.extend(of_attempts);
@@ -225,12 +206,9 @@ impl<'a, 's> Facts<'a, 's> {
     }
 
     fn notes(&self) -> Vec<String> {
-        let reference = self.reference();
+        let reference = reference(self.subject);
         let own = self.analysis.workloads.iter().filter(|workload| {
-            let same = |other: &WorkloadRef| {
-                other.kind == reference.kind && other.namespace == reference.namespace && other.name == reference.name
-            };
-            same(&workload.reference)
+            is_same(&workload.reference, &reference)
                 || self.jobs.iter().any(|job| workload.jobs.iter().any(|other| std::ptr::eq(*other, *job)))
         });
         let mut notes: Vec<String> = own.flat_map(|workload| workload.notes.iter().cloned()).collect();
@@ -277,7 +255,7 @@ fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
         let Some(decision) = attempt.decision.as_ref().filter(|decision| decision.recorded_in == "Event") else {
             continue;
         };
-        facts.push(fact(format!("Event.reason (attempt {})", attempt.number), decision.recorded_reason.to_owned()));
+        facts.push(fact(format!("Event.reason ({})", attempt.which()), decision.recorded_reason.to_owned()));
         if let (Some(job), Some((reason, message)), None) = (decision.job, decision.failure, decision.job_in_data) {
             let object = object("job", &job_set.namespace, job);
             let uid = decision.uid.map(|uid| format!(" (involvedObject.uid {uid})")).unwrap_or_default();
@@ -287,28 +265,45 @@ fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
     facts
 }
 
+/// The story of the subject's own `JobSet`. Of one that was deleted and made again the data may hold both, of one name.
 fn story_of<'a, 's>(analysis: &'a Analysis<'s>, subject: Subject<'s>) -> Option<&'a JobSetStory<'s>> {
-    let owner =
-        |job: &Job| job.owner.as_ref().filter(|owner| owner.is("jobset.x-k8s.io", "JobSet")).map(|o| o.name.clone());
-    let name = match subject {
-        Subject::JobSet(job_set) => Some(job_set.name.clone()),
-        Subject::Job(job) => owner(job),
-        Subject::Pod(pod) => {
-            let of_pod = pod.owner.as_ref().map(|owner| &owner.name);
-            analysis
-                .snapshot
-                .jobs
-                .iter()
-                .find(|job| job.namespace == pod.namespace && Some(&job.name) == of_pod)
-                .and_then(owner)
-        }
-        Subject::CronJob(_) => None,
+    let of_job = |job: &Job| {
+        let owner = job.owner.as_ref().filter(|owner| owner.is("jobset.x-k8s.io", "JobSet"))?;
+        analysis.stories.iter().rfind(|story| {
+            let job_set = story.job_set;
+            let same_uid = owner.uid == job_set.uid || owner.uid.is_none() || job_set.uid.is_none();
+            job_set.name == owner.name && job_set.namespace == job.namespace && same_uid
+        })
     };
-    let name = name?;
-    analysis
-        .stories
-        .iter()
-        .rfind(|story| story.job_set.name == name && *story.job_set.namespace == *subject.namespace())
+    match subject {
+        Subject::JobSet(job_set) => analysis.stories.iter().find(|story| std::ptr::eq(story.job_set, job_set)),
+        Subject::Job(job) => of_job(job),
+        Subject::Pod(pod) => analysis.snapshot.jobs.iter().find(|job| is_of_job(pod, job)).and_then(of_job),
+        Subject::CronJob(_) => None,
+    }
+}
+
+/// Whether a pod is a Job's: those of a restarted `JobSet` have the same names and other uids.
+fn is_of_job(pod: &Pod, job: &Job) -> bool {
+    let owner = pod.owner.as_ref().filter(|owner| owner.is("batch", "Job"));
+    owner.is_some_and(|owner| {
+        owner.name == job.name && job.namespace == pod.namespace && (owner.uid == job.uid || owner.uid.is_none())
+    })
+}
+
+/// Whether two references are to one object, as far as both tell the uid.
+fn is_same(one: &WorkloadRef, other: &WorkloadRef) -> bool {
+    let same_uid = one.uid == other.uid || one.uid.is_none() || other.uid.is_none();
+    one.kind == other.kind && one.namespace == other.namespace && one.name == other.name && same_uid
+}
+
+fn reference(subject: Subject) -> WorkloadRef {
+    match subject {
+        Subject::Job(job) => job_reference(job),
+        Subject::CronJob(cron_job) => cron_job_reference(cron_job),
+        Subject::JobSet(job_set) => job_set_reference(job_set),
+        Subject::Pod(pod) => pod_reference(pod),
+    }
 }
 
 fn job_state(job: &Job) -> WorkloadState {

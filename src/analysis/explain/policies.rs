@@ -24,9 +24,11 @@ pub(super) fn policies(facts: &Facts) -> Vec<PolicyReport> {
 
 fn failure_policy(story: &JobSetStory) -> Option<PolicyReport> {
     let policy = story.job_set.failure_policy.as_ref()?;
-    let decisions = || story.attempts.iter().filter_map(|attempt| attempt.decision.as_ref());
-    let count =
-        |test: &dyn Fn(&super::super::Decision) -> bool| decisions().filter(|decision| test(decision)).count() as u64;
+    let decisions =
+        || story.attempts.iter().filter_map(|attempt| Some((attempt.decision.as_ref()?, u64::from(attempt.count))));
+    let count = |test: &dyn Fn(&super::super::Decision) -> bool| -> u64 {
+        decisions().filter(|(decision, _)| test(decision)).map(|(_, count)| count).sum()
+    };
     let rule = |(index, rule): (usize, &crate::model::FailurePolicyRule)| PolicyRule {
         index,
         label: rule.name.to_string(),
@@ -48,7 +50,7 @@ fn failure_policy(story: &JobSetStory) -> Option<PolicyReport> {
         rules: policy.rules.iter().enumerate().map(rule).collect(),
         default_action: "RestartJobSet".to_owned(),
         default_matched: count(&|decision| decision.rule.is_none() && decision.source.is_some()),
-        unknown: u64::from(untold) + count(&|decision| decision.source.is_none()),
+        unknown: u64::from(untold) + count(&|decision| decision.source.is_none() && !decision.in_place),
         partial: false,
     })
 }

@@ -82,7 +82,7 @@ fn restarts(story: &JobSetStory) -> Vec<TimelineEntry> {
         let decision = attempt.decision.as_ref();
         let rule = decision.map(|decision| rule_words(story.job_set, decision)).unwrap_or_default();
         let job = decision.and_then(|decision| decision.job).map(|job| format!(", for job/{job}")).unwrap_or_default();
-        let text = format!("attempt {} is ended by {rule}{job}", attempt.number);
+        let text = format!("{} is ended by {rule}{job}", attempt.which());
         entry(TimelineKind::Restart, attempt.ended, text)
     })
     .collect()

@@ -1,8 +1,11 @@
 //! The attempts of a `JobSet`: how each ended, by which rule, and what of it is no more known.
 
+use std::collections::HashSet;
+
 use super::decision::{Deciding, Decision};
-use super::lives::{Life, lives};
-use super::recorded::{Effect, RecordedDecision, recorded};
+use super::lives::{Life, Lives, lives};
+use super::numbers::{Numbers, Restarts};
+use super::recorded::{Effect, RecordedDecision, count, may_be_dropped, recorded};
 use super::{JobSetFacts, attempt_label};
 use crate::model::{Job, Time};
 use crate::report::AttemptOutcome as Outcome;
@@ -12,12 +15,12 @@ use crate::report::AttemptOutcome as Outcome;
 pub struct Attempt<'s> {
     /// `status.restarts` at that time.
     pub number: u32,
-    /// The last one, where one entry stands for several of which nothing is known.
+    /// The last one, where one entry stands for several, or where it is not known which one it stands for.
     pub through: u32,
     /// How it ended.
     pub outcome: Outcome,
-    /// How many ended attempts, or restarts of single Jobs, it stands for: more than one only where nothing is known of
-    /// them.
+    /// How many ended attempts, or restarts of single Jobs, it stands for: more than one only where they are not known one
+    /// by one.
     pub count: u32,
     /// When its first pods could start or, where that is not known, when the restart before was decided.
     pub started: Option<Time>,
@@ -32,9 +35,6 @@ pub struct Attempt<'s> {
     pub missing: Vec<String>,
 }
 
-/// A Job's Event may be written a moment after the decision that its status led to, and by another machine's clock.
-const SLACK_SECONDS: i64 = 2;
-
 impl Attempt<'_> {
     /// Whether it ended by a restart that counts towards `maxRestarts`; `None` where it ended otherwise, and where that is
     /// not known.
@@ -42,58 +42,91 @@ impl Attempt<'_> {
         let restarted = matches!(self.outcome, Outcome::Restarted | Outcome::JobRestarted);
         self.decision.as_ref().filter(|_| restarted)?.action.as_ref()?.counts()
     }
+
+    /// `attempt 1`, `attempts 1 to 3`, `one of attempts 1 to 3`.
+    pub(crate) fn which(&self) -> String {
+        let (number, through) = (self.number, self.through);
+        match (through - number, self.count) {
+            (0, _) => format!("attempt {number}"),
+            (more, count) if count > more => format!("attempts {number} to {through}"),
+            (_, 1) => format!("one of attempts {number} to {through}"),
+            (_, count) => format!("{count} of attempts {number} to {through}"),
+        }
+    }
 }
 
 /// All attempts, in order of time, the current one last.
 pub(super) fn attempts<'s>(facts: &JobSetFacts<'s, '_>, notes: &mut Vec<String>) -> Vec<Attempt<'s>> {
-    let decisions = recorded(facts.job_set, &facts.events);
-    let restarts: Vec<Option<Time>> =
-        decisions.iter().filter(|decision| decision.effect == Effect::Restarts).map(|decision| decision.at).collect();
-    let told = u32::try_from(restarts.len()).unwrap_or(u32::MAX);
     // Events may be newer than the JobSet's status: lists are not of one moment.
     let labels = facts.jobs.iter().filter_map(|job| attempt_label(job));
-    let current = labels.chain([told, facts.job_set.restarts]).max().unwrap_or_default();
-    let first = current - told;
-    let mut teller = Teller { facts, lives: lives(facts, &restarts, first), claimed: Vec::new() };
+    let known = labels.chain([facts.job_set.restarts]).max().unwrap_or_default();
+    let decisions = recorded(facts.job_set, &facts.events, known);
+    let told = count(&decisions, Effect::Restarts);
+    let current = known.max(told);
+    let restarts = Restarts::new(&decisions, current - told, may_be_dropped(&facts.events));
+    let lives = lives(facts, &restarts);
+    let mut teller = Teller { facts, restarts, lives, claimed: HashSet::new() };
     let mut attempts = Vec::new();
-    attempts.extend(teller.untold(first));
-    let jobs_restarted = decisions.iter().filter(|decision| decision.effect == Effect::RestartsJob).count();
-    attempts.extend(teller.untold_job_restarts(first, jobs_restarted));
-    let mut number = first;
-    let mut since = if first == 0 { facts.job_set.created } else { None };
+    attempts.extend(teller.untold(current - told, current));
+    attempts.extend(teller.untold_job_restarts(current - told, count(&decisions, Effect::RestartsJob)));
+    let mut before = Before { timed: 0, last: (0, facts.job_set.created) };
     for decision in &decisions {
-        let attempt = teller.ended(number, since, decision, notes);
-        if decision.effect == Effect::Restarts {
-            number += 1;
-            since = decision.at;
-        }
-        attempts.push(attempt);
+        let numbers = match decision.effect {
+            Effect::Fails => (current, current),
+            Effect::Restarts | Effect::RestartsJob => teller.restarts.numbers(decision, before.timed),
+        };
+        attempts.push(teller.ended(numbers, before.since(numbers), decision, notes));
+        before.add(numbers, decision);
     }
     if !decisions.iter().any(|decision| decision.effect == Effect::Fails) {
-        attempts.push(teller.current(number, since));
+        attempts.push(teller.current(current, before.since((current, current))));
     }
     attempts
+}
+
+/// The restarts before a decision.
+struct Before {
+    /// How many of them have a time.
+    timed: u32,
+    /// The attempt that the last one led to, and when it was; the first attempt began with the `JobSet`.
+    last: (u32, Option<Time>),
+}
+
+impl Before {
+    /// Since when an attempt may have run.
+    fn since(&self, (number, through): Numbers) -> Option<Time> {
+        self.last.1.filter(|_| number == through && self.last.0 == number)
+    }
+
+    fn add(&mut self, (number, through): Numbers, decision: &RecordedDecision) {
+        if decision.effect != Effect::Restarts {
+            return;
+        }
+        self.timed = self.timed.saturating_add(u32::from(decision.at.is_some()));
+        self.last = (through.saturating_add(1), decision.at.filter(|_| number == through));
+    }
 }
 
 /// Tells attempts, one after the other: each Job's failure leads to one decision at most.
 struct Teller<'s, 'f, 'a> {
     facts: &'f JobSetFacts<'s, 'a>,
-    lives: Vec<Life<'s>>,
+    restarts: Restarts,
+    lives: Lives<'s>,
     /// Lives whose failure has led to a decision.
-    claimed: Vec<usize>,
+    claimed: HashSet<usize>,
 }
 
 impl<'s> Teller<'s, '_, '_> {
-    /// The attempts before the first decision that is recorded.
-    fn untold(&self, first: u32) -> Option<Attempt<'s>> {
-        let through = first.checked_sub(1)?;
-        let told = if first == 1 { "how it ended" } else { "how they ended" };
-        Some(Attempt {
+    /// The attempts that ended and of which no record tells.
+    fn untold(&self, count: u32, current: u32) -> Option<Attempt<'s>> {
+        let through = if self.restarts.untold_come_first() { count } else { current }.checked_sub(1)?;
+        let told = if count == 1 { "how it ended" } else { "how they ended" };
+        (count > 0).then(|| Attempt {
             number: 0,
             through,
             outcome: Outcome::Unknown,
-            count: first,
-            started: self.facts.job_set.created,
+            count,
+            started: self.facts.job_set.created.filter(|_| self.restarts.untold_come_first()),
             ended: None,
             decision: None,
             gpu_seconds: None,
@@ -103,9 +136,8 @@ impl<'s> Teller<'s, '_, '_> {
 
     /// Restarts of single Jobs that the counters know of and no Event: the oldest Events expire first, so that they lie
     /// before the first decision that is recorded.
-    fn untold_job_restarts(&self, first: u32, told: usize) -> Option<Attempt<'s>> {
-        let counted = self.facts.job_set.job_restarts().0;
-        let untold = counted.saturating_sub(u32::try_from(told).unwrap_or(u32::MAX));
+    fn untold_job_restarts(&self, first: u32, told: u32) -> Option<Attempt<'s>> {
+        let untold = self.facts.job_set.job_restarts().0.saturating_sub(told);
         let restarts = if untold == 1 { "1 restart of a single Job" } else { "restarts of single Jobs" };
         (untold > 0).then(|| Attempt {
             number: 0,
@@ -125,11 +157,15 @@ impl<'s> Teller<'s, '_, '_> {
         let is = |state: &str| job_set.terminal_state.as_deref() == Some(state) || job_set.condition(state).is_some();
         let completed = job_set.condition("Completed");
         let is_previous = |job: &&'s Job| attempt_label(job).is_some_and(|attempt| attempt < number);
+        // JobSet before v0.12 has no such condition: a Job of the attempt before that is still there tells it.
+        let mut restarting = job_set.conditions.iter().filter(|condition| *condition.type_ == *"RestartingJobSet");
+        let is_restarting =
+            restarting.next().map_or_else(|| self.facts.there.iter().any(is_previous), |condition| condition.is_true);
         let outcome = if is("Completed") {
             Outcome::Completed
         } else if job_set.suspend {
             Outcome::Suspended
-        } else if job_set.condition("RestartingJobSet").is_some() || self.facts.jobs.iter().any(is_previous) {
+        } else if is_restarting {
             Outcome::Restarting
         } else {
             Outcome::Running
@@ -139,17 +175,12 @@ impl<'s> Teller<'s, '_, '_> {
             through: number,
             outcome,
             count: 1,
-            started: self.started(number).or(since),
+            started: self.lives.started(number).or(since),
             ended: completed.and_then(|condition| condition.at),
             decision: None,
             gpu_seconds: None,
             missing: Vec::new(),
         }
-    }
-
-    /// When the first pods of an attempt could start.
-    fn started(&self, number: u32) -> Option<Time> {
-        self.lives.iter().filter(|life| life.attempt == Some(number)).filter_map(|life| life.started).min()
     }
 
     /// Whether it was suspended between two times: nothing was held then.
@@ -164,22 +195,19 @@ impl<'s> Teller<'s, '_, '_> {
 
     fn ended(
         &mut self,
-        number: u32,
+        numbers: Numbers,
         since: Option<Time>,
         recorded: &RecordedDecision<'s>,
         notes: &mut Vec<String>,
     ) -> Attempt<'s> {
-        let mut missing = Vec::new();
-        if recorded.at.is_none() {
-            missing.push("when it ended: one Event stands for several restarts".to_owned());
-        }
-        let before = self.claimed.len();
-        let life = self.life_of(number, recorded);
-        let deciding = Deciding { facts: self.facts, lives: &self.lives, over: &self.claimed[..before] };
-        let decision = deciding.decision(number, recorded, life, &mut missing, notes);
+        let (number, through) = numbers;
+        let mut missing = self.in_doubt(numbers, recorded);
+        let life = self.life_of(numbers, recorded);
+        let deciding = Deciding { facts: self.facts, lives: &self.lives, over: &self.claimed };
+        let decision = deciding.decision(numbers, recorded, life, &mut missing, notes);
         let known = match recorded.effect {
-            Effect::RestartsJob => life.and_then(|life| self.lives[life].started),
-            Effect::Restarts | Effect::Fails => self.started(number),
+            Effect::RestartsJob => life.and_then(|life| self.lives.get(life).started),
+            Effect::Restarts | Effect::Fails => self.lives.started(number).filter(|_| number == through),
         };
         let known = known.filter(|started| recorded.at.is_none_or(|ended| *started <= ended));
         let started = known.or(since.filter(|since| recorded.at.is_none_or(|ended| *since <= ended)));
@@ -190,13 +218,13 @@ impl<'s> Teller<'s, '_, '_> {
         let whole = recorded.effect != Effect::RestartsJob;
         Attempt {
             number,
-            through: number,
+            through,
             outcome: match recorded.effect {
                 Effect::Restarts => Outcome::Restarted,
                 Effect::RestartsJob => Outcome::JobRestarted,
                 Effect::Fails => Outcome::Failed,
             },
-            count: 1,
+            count: recorded.count,
             started,
             ended: recorded.at,
             decision: Some(decision),
@@ -205,24 +233,39 @@ impl<'s> Teller<'s, '_, '_> {
         }
     }
 
-    /// The life of the Job that a decision names: the latest of its name that failed before it and led to no other.
-    fn life_of(&mut self, number: u32, recorded: &RecordedDecision) -> Option<usize> {
-        let name = recorded.job?;
-        let fits = |(index, life): &(usize, &Life)| {
-            let Some(failed) = &life.failed else { return false };
-            let in_attempt = life.attempt.is_none_or(|attempt| attempt == number);
-            let in_time = match recorded.at {
-                Some(at) => {
-                    failed.at <= Some(at.plus_seconds(SLACK_SECONDS)) && life.began.is_none_or(|began| began <= at)
-                }
-                // Its time is not told: only a Job known to be of the attempt will do.
-                None => life.attempt.is_some(),
+    /// What is not known of when a decision was made, and in which attempt.
+    fn in_doubt(&self, (number, through): Numbers, recorded: &RecordedDecision) -> Vec<String> {
+        let mut missing = Vec::new();
+        if recorded.at.is_none() {
+            missing.push(recorded.why_no_time().to_owned());
+        }
+        if through - number >= recorded.count {
+            let why = if self.restarts.untold_come_first() {
+                "one Event stands for several restarts, and does not tell when each of them was"
+            } else {
+                "Events of other restarts expired, or were dropped as too many"
             };
-            life.name == name && in_attempt && in_time && !self.claimed.contains(index)
+            missing.push(format!("which of attempts {number} to {through} it ended: {why}"));
+        }
+        missing
+    }
+
+    /// The life of the Job that a decision names: the latest of its name that failed before it and led to no other.
+    fn life_of(&mut self, (number, through): Numbers, recorded: &RecordedDecision) -> Option<usize> {
+        let name = recorded.job?;
+        let fits = |index: &usize| {
+            let life: &Life = self.lives.get(*index);
+            let in_attempt = life.attempt.is_none_or(|attempt| (number..=through).contains(&attempt));
+            let in_time = match recorded.at {
+                Some(at) => life.may_have_led_to(at),
+                // Its time is not told: only a Job known to be of the attempt will do.
+                None => life.attempt.is_some() && number == through,
+            };
+            life.failed.is_some() && in_attempt && in_time && !self.claimed.contains(index)
         };
-        let found = self.lives.iter().enumerate().filter(fits).max_by_key(|(_, life)| life.failed.and_then(|f| f.at));
-        let index = found.map(|(index, _)| index)?;
-        self.claimed.push(index);
+        let of_name = self.lives.named(name).filter(fits);
+        let index = of_name.max_by_key(|index| self.lives.get(*index).failed.and_then(|failed| failed.at))?;
+        self.claimed.insert(index);
         Some(index)
     }
 }

@@ -1,13 +1,16 @@
 //! What ended an attempt: the rule, the Job, and the failure behind it, as far as they are known.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::JobSetFacts;
-use super::lives::{JobFailure, Life};
-use super::recorded::{Recorded, RecordedDecision, Source};
+use super::lives::{Life, Lives};
+use super::numbers::Numbers;
+use super::recorded::{RecordedDecision, Source};
+use super::rule::judge_rule;
 use crate::analysis::Failure;
-use crate::model::{Job, JobSet, JobSetAction, Pod, PodFailurePolicy, Uid};
-use crate::policy::{FailedJob, job_set_rule_for, parse_message, recorded_rule};
+use crate::model::{Job, JobSetAction, Pod, PodFailurePolicy, Time, Uid};
+use crate::policy::{parse_message, recorded_rule};
 use crate::report::RuleSource;
 
 /// What ended an attempt, and what led to it.
@@ -21,6 +24,9 @@ pub struct Decision<'s> {
     pub unknown_rule: Option<&'s str>,
     /// The action; `None` without a failure policy, and where it is not known.
     pub action: Option<JobSetAction>,
+    /// Containers were restarted in place more often than `maxRestarts` allows: no Job failed, and no rule was asked
+    /// (`reconcileInPlaceRestart`).
+    pub in_place: bool,
     /// The reason recorded: of the Event or of the condition.
     pub recorded_reason: &'s str,
     /// What recorded it: `Event` or `condition Failed`.
@@ -71,9 +77,9 @@ const EVENT_LAG: f64 = 2.0;
 /// Tells what led to a decision.
 pub(super) struct Deciding<'s, 'f, 'a> {
     pub(super) facts: &'f JobSetFacts<'s, 'a>,
-    pub(super) lives: &'f [Life<'s>],
-    /// Lives that ended by an earlier decision.
-    pub(super) over: &'f [usize],
+    pub(super) lives: &'f Lives<'s>,
+    /// Lives that ended by this decision or an earlier one.
+    pub(super) over: &'f HashSet<usize>,
 }
 
 impl<'s> Deciding<'s, '_, '_> {
@@ -81,20 +87,20 @@ impl<'s> Deciding<'s, '_, '_> {
     /// to `notes`.
     pub(super) fn decision(
         &self,
-        number: u32,
+        numbers: Numbers,
         recorded: &RecordedDecision<'s>,
         life: Option<usize>,
         missing: &mut Vec<String>,
         notes: &mut Vec<String>,
     ) -> Decision<'s> {
-        let job_set = self.facts.job_set;
-        let life = life.map(|index| &self.lives[index]);
+        let life = life.map(|index| self.lives.get(index));
         let failure = life.and_then(|life| life.failed);
         let mut decision = Decision {
             rule: None,
             source: None,
             unknown_rule: None,
             action: recorded.action.clone(),
+            in_place: false,
             recorded_reason: recorded.reason,
             recorded_in: match recorded.source {
                 Source::Event => "Event",
@@ -116,14 +122,14 @@ impl<'s> Deciding<'s, '_, '_> {
             node: None,
             earlier: None,
         };
-        judge_rule(job_set, recorded, failure, &mut decision, missing, notes);
+        judge_rule(self.facts, recorded, failure, &mut decision, missing, notes);
         if decision.failure.is_none() && recorded.job.is_some() {
             missing.push(format!("why the Job failed: {}", self.facts.why_events_are_missing()));
         }
         if let Some(life) = life {
             self.tell_pod(life, &mut decision, missing);
         }
-        decision.earlier = self.earlier(number, life);
+        decision.earlier = self.earlier(numbers, life);
         decision
     }
 
@@ -194,95 +200,35 @@ impl<'s> Deciding<'s, '_, '_> {
 
     /// A Job of the same attempt that had failed in an earlier second than the one named and was still there. Two Jobs in
     /// the data are compared by when they began to fail; of one that is gone only the Event at the end of that is known.
-    fn earlier(&self, number: u32, named: Option<&Life<'s>>) -> Option<&'s str> {
-        let named = named?;
-        let began = |life: &Life| life.job.and_then(|job| job.failing()).and_then(|condition| condition.at);
+    fn earlier(&self, (number, through): Numbers, named: Option<&Life<'s>>) -> Option<&'s str> {
+        let named = named.filter(|_| number == through)?;
         let is_earlier = |life: &Life| {
-            if let Some((one, other)) = began(life).zip(began(named)) {
+            if let Some((one, other)) = life.failing().zip(named.failing()) {
                 return (one.seconds() < other.seconds()).then_some(one);
             }
             let (one, other) = (life.failed?.at?, named.failed?.at?);
             (other.since(one) >= EVENT_LAG).then_some(one)
         };
         // One that was made anew before is not there any more, whether its restart is recorded or not.
-        let is_over = |index: usize, life: &Life| {
-            let by_then = |other: &Life| other.began > life.began && other.began <= named.failed.and_then(|f| f.at);
-            let anew = |other: &Life| other.name == life.name && other.attempt == life.attempt && by_then(other);
-            self.over.contains(&index) || self.lives.iter().any(anew)
+        let ended = named.failed.and_then(|failed| failed.at);
+        let is_anew = |life: &Life| {
+            let of_name = self.lives.named(life.name).map(|index| self.lives.get(index));
+            let mut of_attempt = of_name.filter(|other| other.attempt == life.attempt);
+            of_attempt.any(|other| other.began > life.began && other.began <= ended)
         };
-        let others =
-            self.lives.iter().enumerate().filter(|(index, life)| {
-                life.attempt == Some(number) && life.name != named.name && !is_over(*index, life)
-            });
-        others.filter_map(|(_, life)| Some((is_earlier(life)?, life.name))).min().map(|(_, name)| name)
-    }
-}
-
-/// The rule of a decision: as recorded, else evaluated; where both are known and differ, that is said.
-fn judge_rule<'s>(
-    job_set: &'s JobSet,
-    recorded: &RecordedDecision<'s>,
-    failure: Option<JobFailure<'s>>,
-    decision: &mut Decision<'s>,
-    missing: &mut Vec<String>,
-    notes: &mut Vec<String>,
-) {
-    let Some(policy) = &job_set.failure_policy else { return };
-    let evaluated = failure.zip(recorded.job).and_then(|(failure, job)| {
-        let replicated_job = decision
-            .job_in_data
-            .and_then(|job| job.labels.get("jobset.sigs.k8s.io/replicatedjob-name").map(|name| &**name))
-            .or_else(|| job_set.replicated_job_of(job).map(|replicated| &*replicated.name));
-        let failed = FailedJob { replicated_job, reason: failure.reason, message: failure.message, at: failure.at };
-        job_set_rule_for(policy, failed)
-    });
-    let action_of =
-        |rule: Option<usize>| rule.map_or(JobSetAction::RestartJobSet, |rule| policy.rules[rule].action.clone());
-    match recorded.rule {
-        Some(Recorded::Default) => decision.source = Some(RuleSource::Recorded),
-        Some(Recorded::Named(name)) => {
-            decision.source = Some(RuleSource::Recorded);
-            decision.rule = policy.rules.iter().position(|rule| *rule.name == *name);
-            decision.unknown_rule = decision.rule.is_none().then_some(name);
-        }
-        None => {
-            // The action is recorded even where the rule is not: an evaluation that does not agree with it is wrong.
-            let agrees = |rule: &Option<usize>| match &recorded.action {
-                Some(action) => *action == action_of(*rule),
-                // Only these are bounded by `maxRestarts`.
-                None => matches!(action_of(*rule), JobSetAction::RestartJobSet | JobSetAction::RestartJob),
-            };
-            if let Some(rule) = evaluated.filter(agrees) {
-                decision.source = Some(RuleSource::Evaluated);
-                decision.rule = rule;
+        let mut first: Option<(Time, &str)> = None;
+        for index in self.lives.failed_in(number) {
+            let life = self.lives.get(*index);
+            let Some(at) = is_earlier(life) else { continue };
+            // The dearest question comes last.
+            if life.name != named.name
+                && first.is_none_or(|first| (at, life.name) < first)
+                && !self.over.contains(index)
+                && !is_anew(life)
+            {
+                first = Some((at, life.name));
             }
         }
-    }
-    if decision.source.is_none() {
-        missing.push("the rule: neither recorded nor to be evaluated, as the Job's reason is not known".to_owned());
-    } else if decision.unknown_rule.is_none() {
-        decision.action = decision.action.take().or_else(|| Some(action_of(decision.rule)));
-    }
-    let told =
-        |rule: Option<usize>| rule.map_or("the default".to_owned(), |rule| format!("rule {}", policy.rules[rule].name));
-    if let Some(evaluated) = evaluated {
-        let recorded_other = recorded.rule.is_some() && evaluated != decision.rule;
-        let other_action = recorded.action.as_ref().filter(|action| **action != action_of(evaluated));
-        let job = recorded.job.unwrap_or_default();
-        if recorded_other {
-            notes.push(format!(
-                "jobset/{}: the controller recorded {} for job {job}, its reason and message match {}",
-                job_set.name,
-                decision.unknown_rule.map_or_else(|| told(decision.rule), |name| format!("rule {name}")),
-                told(evaluated)
-            ));
-        } else if let Some(action) = other_action {
-            notes.push(format!(
-                "jobset/{}: the controller recorded {action} for job {job}, its reason and message match {} ({})",
-                job_set.name,
-                told(evaluated),
-                action_of(evaluated)
-            ));
-        }
+        first.map(|(_, name)| name)
     }
 }

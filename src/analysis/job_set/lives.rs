@@ -1,10 +1,18 @@
 //! The Jobs that a `JobSet` had: those in the data, and those that only their Events tell of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
+use super::numbers::Restarts;
 use super::{JobSetFacts, attempt_label};
 use crate::analysis::facts::pod_in;
 use crate::model::{Event, Job, ReplicatedJob, Time, Uid};
+
+/// A Job's Event may be written a moment after the decision that its status led to, and by another machine's clock.
+const SLACK_SECONDS: i64 = 2;
+/// A failed Job is acted upon at once. Where it is not known of which attempt a Job was, one that failed longer before a
+/// decision may be of another.
+const AT_ONCE_SECONDS: i64 = 5;
 
 /// One Job from its creation to its deletion. The next attempt's has the same name and another uid.
 #[derive(Debug, Default)]
@@ -15,6 +23,8 @@ pub(super) struct Life<'s> {
     pub(super) job: Option<&'s Job>,
     /// When it was made, where that is told: by the Job, or by its first pod's creation.
     pub(super) began: Option<Time>,
+    /// When the first pod was made that an Event tells of.
+    first_pod: Option<Time>,
     /// When its pods could start: a Job may wait in a queue for long.
     pub(super) started: Option<Time>,
     /// Its own failure.
@@ -38,6 +48,11 @@ pub(super) struct JobFailure<'s> {
 }
 
 impl<'s> Life<'s> {
+    /// When it began to fail, where it is in the data.
+    pub(super) fn failing(&self) -> Option<Time> {
+        self.job?.failing()?.at
+    }
+
     /// The pod that failed it, by elimination: of the pods it made, the only one that it did not delete, as a Job that
     /// fails deletes what still runs. `None` where that does not follow: Events are not whole, pods were replaced, or
     /// restart in place and are deleted at the limit.
@@ -48,9 +63,37 @@ impl<'s> Life<'s> {
         left.next().is_none().then_some(one)
     }
 
+    /// Whether its failure may have led to a decision at that time, as far as times tell.
+    pub(super) fn may_have_led_to(&self, at: Time) -> bool {
+        let Some(failed) = self.failed else { return false };
+        if failed.at > Some(at.plus_seconds(SLACK_SECONDS)) || !self.had_begun(at) {
+            return false;
+        }
+        if self.attempt.is_some() {
+            return true;
+        }
+        // The next attempt's may fail within the slack, too. A condition's time is cut to the second.
+        let until =
+            if self.began.is_some() { SLACK_SECONDS } else { i64::from(at == Time::from_seconds(at.seconds())) };
+        failed.at.is_some_and(|failed| failed >= at.plus_seconds(-AT_ONCE_SECONDS) && failed <= at.plus_seconds(until))
+    }
+
+    /// Whether it may have been there at that time. A Job that is in the data tells its creation in whole seconds: one made in
+    /// the second of a decision was made because of it, unless its first pod was there before.
+    fn had_begun(&self, at: Time) -> bool {
+        let Some(created) = self.job.and_then(|job| job.created) else {
+            return self.began.is_none_or(|began| began <= at);
+        };
+        match self.first_pod.filter(|pod| pod.seconds() <= created.seconds() + 1) {
+            Some(pod) => pod <= at,
+            None => created.seconds() < at.seconds(),
+        }
+    }
+
     fn add(&mut self, event: &'s Event) {
         match &*event.reason {
             "SuccessfulCreate" => {
+                self.first_pod = [self.first_pod, event.at].into_iter().flatten().min();
                 self.began = [self.began, event.at].into_iter().flatten().min();
                 if self.job.is_none() {
                     self.started = self.began;
@@ -78,9 +121,58 @@ fn is_failure(reason: &str) -> bool {
     ) || reason.starts_with("PodFailurePolicy_")
 }
 
-/// All lives, by name and beginning. `restarts` are the times of the decisions that made all Jobs anew, of which the first
-/// ended attempt `first`; attempts are told by them only where all are known.
-pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &[Option<Time>], first: u32) -> Vec<Life<'s>> {
+/// All lives of a `JobSet`'s Jobs, and where to look for them: a `JobSet` may have thousands of Jobs, and restart as often.
+#[derive(Debug, Default)]
+pub(super) struct Lives<'s> {
+    /// By name and beginning.
+    all: Vec<Life<'s>>,
+    /// Those that failed, by the attempt that they are known to belong to.
+    failed_in: HashMap<u32, Vec<usize>>,
+    /// When the first pods of an attempt could start.
+    started: HashMap<u32, Time>,
+}
+
+impl<'s> Lives<'s> {
+    fn new(mut all: Vec<Life<'s>>) -> Self {
+        all.sort_by(|a, b| (a.name, a.began, a.uid).cmp(&(b.name, b.began, b.uid)));
+        let mut failed_in: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut started: HashMap<u32, Time> = HashMap::new();
+        for (index, life) in all.iter().enumerate() {
+            let Some(attempt) = life.attempt else { continue };
+            if life.failing().is_some() || life.failed.is_some() {
+                failed_in.entry(attempt).or_default().push(index);
+            }
+            if let Some(at) = life.started {
+                started.entry(attempt).and_modify(|first| *first = at.min(*first)).or_insert(at);
+            }
+        }
+        Self { all, failed_in, started }
+    }
+
+    pub(super) fn get(&self, index: usize) -> &Life<'s> {
+        &self.all[index]
+    }
+
+    /// Indexes of the lives of one name, by their beginning.
+    pub(super) fn named(&self, name: &str) -> Range<usize> {
+        let from = self.all.partition_point(|life| life.name < name);
+        let lives = self.all[from..].partition_point(|life| life.name == name);
+        from..from + lives
+    }
+
+    /// Indexes of the lives of an attempt that failed, or began to.
+    pub(super) fn failed_in(&self, attempt: u32) -> &[usize] {
+        self.failed_in.get(&attempt).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// When the first pods of an attempt could start.
+    pub(super) fn started(&self, attempt: u32) -> Option<Time> {
+        self.started.get(&attempt).copied()
+    }
+}
+
+/// All lives. Attempts are told by the restarts only where these leave no doubt.
+pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &Restarts) -> Lives<'s> {
     let job_set = facts.job_set;
     let mut by_uid: BTreeMap<(&str, Option<&Uid>), Life> = BTreeMap::new();
     for job in &facts.jobs {
@@ -117,18 +209,7 @@ pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &[Option<Time>], 
     }
     let mut lives: Vec<Life> = by_uid.into_values().collect();
     for life in &mut lives {
-        life.attempt = life.attempt.or_else(|| attempt_by_time(life.began?, restarts, first));
+        life.attempt = life.attempt.or_else(|| restarts.attempt_at(life.began?));
     }
-    lives.sort_by(|a, b| (a.name, a.began, a.uid).cmp(&(b.name, b.began, b.uid)));
-    lives
-}
-
-/// The attempt in which a Job began, by the restarts before it: a restart's Event is written before its first Job is made.
-/// Before the first restart that is recorded there may have been others.
-fn attempt_by_time(began: Time, restarts: &[Option<Time>], first: u32) -> Option<u32> {
-    let mut before = 0;
-    for at in restarts {
-        before += u32::from((*at)? < began);
-    }
-    (before > 0 || first == 0).then(|| first.saturating_add(before))
+    Lives::new(lives)
 }

@@ -8,8 +8,10 @@
 mod attempts;
 mod decision;
 mod lives;
+mod numbers;
 mod recorded;
 mod report;
+mod rule;
 mod situations;
 mod tell;
 
@@ -23,6 +25,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::Failure;
 use super::facts::Evidence;
 use crate::model::{Event, Job, JobSet, Node, Pod, Time};
+use crate::policy::Patterns;
 use crate::report::Situation;
 
 /// A `JobSet` and all that the data tells of it.
@@ -45,6 +48,9 @@ pub(super) struct JobSetFacts<'s, 'a> {
     pub(super) job_set: &'s JobSet,
     /// Its Jobs in the data, by name.
     pub(super) jobs: Vec<&'s Job>,
+    /// Those of them that are still there: of dumps of several moments an older one may hold a Job whose successor, of the
+    /// same name, is in a later one.
+    pub(super) there: Vec<&'s Job>,
     /// Their pods.
     pub(super) pods: &'a HashMap<*const Job, Vec<&'s Pod>>,
     /// Their failures: indexes in `failures`.
@@ -57,6 +63,8 @@ pub(super) struct JobSetFacts<'s, 'a> {
     /// `Scheduled` Events of pods, by namespace and name.
     pub(super) scheduled: &'a HashMap<(&'s str, &'s str), &'s Event>,
     pub(super) nodes: &'s [Node],
+    /// Those of its failure policy.
+    pub(super) patterns: Patterns,
     pub(super) evidence: Evidence,
     pub(super) now: Option<Time>,
 }
@@ -77,9 +85,9 @@ impl<'s> JobSetFacts<'s, '_> {
         attempts.iter().rev().find_map(|attempt| {
             let decision = attempt.decision.as_ref()?;
             let (earlier, named) = (decision.earlier?, decision.job?);
-            let number = attempt.number;
+            let which = attempt.which();
             Some(format!(
-                "jobset/{name}: in attempt {number} the controller names job {named} as the first failed one, {earlier} had failed before"
+                "jobset/{name}: in {which} the controller names job {named} as the first failed one, {earlier} had failed before"
             ))
         })
     }
@@ -97,6 +105,14 @@ impl<'s> JobSetFacts<'s, '_> {
             "Events are not in the data, or not whole"
         }
     }
+}
+
+/// The Jobs, given by name, that no other one has taken the name of.
+pub(super) fn still_there<'s>(jobs: &[&'s Job]) -> Vec<&'s Job> {
+    let own_restarts = |job: &Job| job.labels.get("jobset.sigs.k8s.io/job-restart-attempt")?.parse::<u32>().ok();
+    let age = |job: &Job| (attempt_label(job), own_restarts(job), job.created);
+    let of_name = jobs.chunk_by(|one, other| one.name == other.name);
+    of_name.filter_map(|same| same.iter().copied().max_by_key(|job| age(job))).collect()
 }
 
 /// The restart attempt that a Job was made in, by its label.
@@ -122,6 +138,7 @@ pub(super) fn is_previous(job_set: &JobSet, job: &Job, current: u32) -> bool {
 pub(super) fn rule_words(job_set: &JobSet, decision: &Decision) -> String {
     let action = decision.action.as_ref().map(|action| format!(" ({action})")).unwrap_or_default();
     match (rule_name(job_set, decision), decision.source) {
+        _ if decision.in_place => "restarts in place, no Job failed and no rule was asked".to_owned(),
         (Some(name), _) => format!("rule {name}{action}"),
         (None, Some(_)) => format!("the default action{}", action.replace(['(', ')'], "")),
         (None, None) if job_set.failure_policy.is_none() => "no failurePolicy".to_owned(),
@@ -132,6 +149,7 @@ pub(super) fn rule_words(job_set: &JobSet, decision: &Decision) -> String {
 /// What a decision's rule is called where it is grouped by and shown.
 pub(super) fn rule_label<'a>(job_set: &'a JobSet, decision: &Decision<'a>) -> &'a str {
     match (rule_name(job_set, decision), decision.source) {
+        _ if decision.in_place => "(restarts in place)",
         (Some(name), _) => name,
         (None, Some(_)) => "(default)",
         (None, None) if job_set.failure_policy.is_none() => "(no failure policy)",

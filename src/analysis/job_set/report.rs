@@ -86,17 +86,17 @@ impl JobSetStory<'_> {
     }
 
     /// How many counted restarts were used after each attempt, reckoned back from the counters; `None` where Events are
-    /// newer than these.
+    /// newer than these, and where it is not known which attempt it was.
     fn counted_so_far(&self) -> Vec<Option<u32>> {
-        let told = self.attempts.iter().filter(|attempt| attempt.counted() == Some(true)).count();
+        let counts = |attempt: &Attempt| if attempt.counted() == Some(true) { attempt.count } else { 0 };
+        let told: u64 = self.attempts.iter().map(|attempt| u64::from(counts(attempt))).sum();
         let counted = self.job_set.counted_restarts();
-        let mut left = Some(counted).filter(|counted| *counted as usize >= told);
+        let mut left = Some(counted).filter(|counted| u64::from(*counted) >= told);
         let mut used: Vec<Option<u32>> = Vec::new();
         for attempt in self.attempts.iter().rev() {
-            used.push(left.filter(|_| attempt.counted().is_some()));
-            if attempt.counted() == Some(true) {
-                left = left.and_then(|left| left.checked_sub(1));
-            }
+            let is_certain = attempt.counted().is_some() && attempt.through == attempt.number;
+            used.push(left.filter(|_| is_certain));
+            left = left.and_then(|left| left.checked_sub(counts(attempt)));
         }
         used.reverse();
         used

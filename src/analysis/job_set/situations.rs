@@ -82,7 +82,7 @@ fn endless(facts: &JobSetFacts, attempts: &[Attempt]) -> Option<Situation> {
 /// Jobs of the attempt before are deleted in the foreground: they stay until their pods have ended.
 fn teardown(facts: &JobSetFacts, current: u32) -> Option<Situation> {
     let previous: Vec<&Job> =
-        facts.jobs.iter().copied().filter(|job| is_previous(facts.job_set, job, current)).collect();
+        facts.there.iter().copied().filter(|job| is_previous(facts.job_set, job, current)).collect();
     let pods: Vec<&Pod> = previous.iter().flat_map(|job| terminating(facts, job)).collect();
     let since = previous.iter().filter_map(|job| job.deletion_requested).min();
     if pods.is_empty() {
@@ -102,7 +102,7 @@ fn teardown(facts: &JobSetFacts, current: u32) -> Option<Situation> {
 
 /// `FailureTarget` without `Failed`: the failure policy looks only at Jobs that have failed.
 fn waiting_for_failed(facts: &JobSetFacts, current: u32) -> Option<Situation> {
-    let of_now = facts.jobs.iter().copied().filter(|job| !is_previous(facts.job_set, job, current));
+    let of_now = facts.there.iter().copied().filter(|job| !is_previous(facts.job_set, job, current));
     let waiting: Vec<&Job> = of_now.filter(|job| job.failing().is_some() && !job.is_finished()).collect();
     let first = waiting.iter().min_by_key(|job| job.failing().and_then(|condition| condition.at))?;
     let condition = first.failing()?;
@@ -154,7 +154,7 @@ fn creation_refused(facts: &JobSetFacts, current: u32) -> Option<Situation> {
     let refused = refused.filter_map(|event| Some((event, what(&event.reason)?)));
     let (last, what) = refused.max_by_key(|(event, _)| event.last)?;
     let wanted: u32 = facts.job_set.replicated_jobs.iter().map(|job| job.replicas).sum();
-    let of_now = || facts.jobs.iter().filter(|job| !is_previous(facts.job_set, job, current));
+    let of_now = || facts.there.iter().filter(|job| !is_previous(facts.job_set, job, current));
     let there = of_now().count();
     let newest = of_now().filter_map(|job| job.created).max();
     let restarted = facts.events.iter().filter(|event| event.reason.ends_with("FailurePolicyAction"));
@@ -175,7 +175,7 @@ fn restarting(facts: &JobSetFacts, attempts: &[Attempt], current: u32) -> Option
         decision.job.map_or(rule.clone(), |job| format!("{rule} after job/{job}"))
     });
     let wanted: u32 = facts.job_set.replicated_jobs.iter().map(|job| job.replicas).sum();
-    let of_now: Vec<&&Job> = facts.jobs.iter().filter(|job| !is_previous(facts.job_set, job, current)).collect();
+    let of_now: Vec<&&Job> = facts.there.iter().filter(|job| !is_previous(facts.job_set, job, current)).collect();
     let ready = of_now.iter().filter(|job| is_ready(job)).count();
     let begun = if of_now.is_empty() { "has no Job yet" } else { "is starting" };
     let mut text = format!("attempt {current} {begun}");
@@ -222,7 +222,7 @@ fn startup_order(facts: &JobSetFacts) -> Option<Situation> {
     }
     let has_jobs = |job: &ReplicatedJob| {
         let of = |other: &&Job| job_set.replicated_job_of(&other.name).is_some_and(|of| of.name == job.name);
-        facts.jobs.iter().copied().any(|other| of(&other))
+        facts.there.iter().copied().any(|other| of(&other))
     };
     let waiting = job_set.replicated_jobs.iter().filter(|job| !has_jobs(job));
     let (waits, on, status) = waiting.into_iter().find_map(|job| {

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::attempts::Attempt;
-use super::{JobSetFacts, JobSetStory};
+use super::{JobSetFacts, JobSetStory, still_there};
 use crate::analysis::facts::Evidence;
 use crate::analysis::failure::{GoneJob, RuleHit, Told};
 use crate::analysis::owner::{Owners, Wrapper};
 use crate::analysis::{Failure, TornDownBy};
 use crate::model::{Event, Job, JobSet, Pod, Time};
+use crate::policy::Patterns;
 use crate::report::{AttemptOutcome as Outcome, Class, WorkloadState};
 use crate::source::Snapshot;
 
@@ -54,13 +55,16 @@ pub(crate) fn stories<'s>(material: &Material<'s, '_>, wanted: impl Fn(&'s JobSe
     }
     let story = |job_set: &'s JobSet| {
         let own = events.get(&(&*job_set.namespace, &*job_set.name)).into_iter().flatten().copied();
+        // Before it was made, another one may have had its name.
         let same = |event: &&Event| match (&event.uid, &job_set.uid) {
             (Some(uid), Some(own)) => uid == own,
-            _ => true,
+            _ => event.last.or(event.at) >= job_set.created,
         };
+        let jobs = jobs.get(&std::ptr::from_ref(job_set)).cloned().unwrap_or_default();
         let facts = JobSetFacts {
             job_set,
-            jobs: jobs.get(&std::ptr::from_ref(job_set)).cloned().unwrap_or_default(),
+            there: still_there(&jobs),
+            jobs,
             pods: material.pods,
             failures_of: &failures_of,
             failures: material.failures,
@@ -68,6 +72,7 @@ pub(crate) fn stories<'s>(material: &Material<'s, '_>, wanted: impl Fn(&'s JobSe
             job_events: &job_events,
             scheduled: &scheduled,
             nodes: &snapshot.nodes,
+            patterns: Patterns::default(),
             evidence: material.evidence,
             now: material.now,
         };
@@ -105,6 +110,8 @@ impl<'s> JobSetStory<'s> {
     /// One failure for each attempt that ended and whose Job is not in the data; those of the others are its pods'.
     pub(crate) fn lost(&self, story: usize, workload: usize) -> Vec<Failure<'s>> {
         let ended = self.attempts.iter().enumerate().filter(|(_, attempt)| match &attempt.decision {
+            // Restarts in place leave Jobs and pods where they are.
+            Some(decision) if decision.in_place => self.jobs.is_empty(),
             Some(decision) => decision.job_in_data.is_none(),
             None => attempt.outcome == Outcome::Unknown,
         });
@@ -119,7 +126,9 @@ impl<'s> JobSetStory<'s> {
             Some(RuleHit { index, action, condition: None, sidecar: false })
         });
         let failure = decision.and_then(|decision| decision.failure);
-        let reason = decision.and_then(|decision| decision.condition).or(failure.map(|(reason, _)| reason));
+        let in_place = decision.filter(|decision| decision.in_place).map(|decision| decision.recorded_reason);
+        let reason =
+            decision.and_then(|decision| decision.condition).or(failure.map(|(reason, _)| reason)).or(in_place);
         let replicated = decision.and_then(|decision| self.job_set.replicated_job_of(decision.job?));
         let told = Told {
             pod: decision.and_then(|decision| decision.pod).map(Into::into),
@@ -136,7 +145,7 @@ impl<'s> JobSetStory<'s> {
                     .and_then(|replicated| replicated.rule_names.as_deref())
                     .or(self.job_set.rule_names.as_deref()),
                 node: decision.and_then(|decision| decision.node).map(Into::into),
-                attempt: decision.map(|_| attempt.number),
+                attempt: decision.map(|_| attempt.number).filter(|number| *number == attempt.through),
                 place,
             }),
         };
@@ -145,11 +154,7 @@ impl<'s> JobSetStory<'s> {
 
     fn gone(attempt: &Attempt) -> String {
         let Some(decision) = &attempt.decision else {
-            let attempts = match attempt.through - attempt.number {
-                0 => format!("attempt {}", attempt.number),
-                _ => format!("attempts {} to {}", attempt.number, attempt.through),
-            };
-            return format!("{attempts}: {}", attempt.missing.join("; "));
+            return format!("{}: {}", attempt.which(), attempt.missing.join("; "));
         };
         let pod = match (decision.pod, decision.node) {
             (Some(pod), Some(node)) => format!("pod {pod} on {node}"),
@@ -157,7 +162,7 @@ impl<'s> JobSetStory<'s> {
             (None, _) => "its pods".to_owned(),
         };
         let gone = if decision.pod.is_some() { "is gone" } else { "are gone" };
-        format!("attempt {}: {pod} {gone}", attempt.number)
+        format!("{}: {pod} {gone}", attempt.which())
     }
 
     /// What tore down the pods of a Job that was deleted.

@@ -104,13 +104,28 @@ async fn plugin(tool: &Tool, plane: &ControlPlane) -> Result<()> {
     Ok(())
 }
 
+/// What the scenarios must call for beyond looking: each is run, as a server-side dry run.
+const CHANGES: [(&str, &str); 6] = [
+    ("starts a Job again", "kubectl sigapps restart job/gpu-probe -n ml-team"),
+    ("adds a rule to a Job", "kubectl sigapps restart job/preempted -n ml-team '--patch=["),
+    ("gives a Job more memory", "kubectl sigapps restart job/thumbnails -n data '--patch={"),
+    ("gives a CronJob more memory", "kubectl patch cronjob rollup -n data '--patch={"),
+    ("protects a claim", "kubectl patch pvc ckpt-gemma -n ml-team --type=json"),
+    ("starts a JobSet again", "kubectl sigapps restart jobset/gemma -n ml-team"),
+];
+
 async fn commands(tool: &Tool, plane: &ControlPlane) -> Result<()> {
     let shell = Shell::new(tool, &plane.assets.binary("kubectl"))?;
     let report = tool.report(&["-A"]).await?;
     let suggested = suggested(&report);
-    ensure!(!suggested.is_empty(), "nothing is suggested for a cluster full of failures");
+    for (what, expected) in CHANGES {
+        let found = suggested.iter().any(|command| command.starts_with(expected));
+        ensure!(found, "nothing {what} ({expected} …) among:\n  {}", suggested.join("\n  "));
+    }
+    protect_and_resume(&shell, plane, &suggested).await?;
     let mut broken = Vec::new();
-    for line in &suggested {
+    // What was protected has no owner any more that could be taken away.
+    for line in suggested.iter().filter(|line| !line.starts_with("kubectl patch pvc ckpt-gemma ")) {
         let output = run(shell.command(line, &plane.kubeconfig)).await?;
         if !passes(line, &output) {
             broken.push(format!("{line}\n    exit code {}: {}", output.code, output.stderr.trim()));
@@ -123,6 +138,21 @@ async fn commands(tool: &Tool, plane: &ControlPlane) -> Result<()> {
         suggested.len(),
         broken.join("\n  ")
     );
+    Ok(())
+}
+
+/// A claim that would go is protected first: until then a restart is refused. The claim is changed for good, no other test
+/// looks at it.
+async fn protect_and_resume(shell: &Shell, plane: &ControlPlane, suggested: &[String]) -> Result<()> {
+    let line = |begins: &str| suggested.iter().find(|line| line.starts_with(begins)).cloned().unwrap_or_default();
+    let resume = line("kubectl sigapps restart jobset/gemma ");
+    let refused = run(shell.command(&resume, &plane.kubeconfig)).await?;
+    ensure!(refused.code == 1 && refused.stderr.contains("pvc/ckpt-gemma"), "not refused: {}", refused.stderr);
+    let protect = line("kubectl patch pvc ckpt-gemma ");
+    let kubectl = plane.assets.binary("kubectl");
+    let for_good = protect.replacen("kubectl", &kubectl.display().to_string(), 1);
+    let protected = run(shell.command(&for_good, &plane.kubeconfig)).await?;
+    ensure!(protected.code == 0, "{protect}: {}", protected.stderr);
     Ok(())
 }
 

@@ -132,4 +132,5 @@ pub(crate) const EXPECTATIONS: &[Expectation] = &[
         Until::Condition("Failed"),
         &[Group::by_rule(2, 1, "FailJob").code(42), Group::by_rule(2, 2, "FailJob").code(1)],
     ),
+    job("ml-team", "preempted", Until::Condition("Failed"), &[Group::of(1, "noPolicy").code(143)]),
 ];

@@ -140,13 +140,16 @@ async fn await_all(api: &Api) -> Result<()> {
     for expectation in EXPECTATIONS {
         until(&format!("{} to be played", expectation.name), PLAYED, || is_played(api, expectation)).await?;
     }
-    until("a Job of the CronJob backup to fail", PLAYED, || async {
-        let jobs = api.list("/apis/batch/v1/namespaces/data/jobs").await?;
-        let backups = jobs.iter().filter(|job| text(job, "/metadata/ownerReferences/0/kind") == "CronJob");
-        let failed = backups.filter(|job| has_condition(job, "Failed")).count();
-        Ok(if failed > 0 { Answer::Ready(()) } else { Answer::NotYet("none has".to_owned()) })
-    })
-    .await
+    for cron_job in ["backup", "rollup"] {
+        until(&format!("a Job of the CronJob {cron_job} to fail"), PLAYED, || async {
+            let jobs = api.list("/apis/batch/v1/namespaces/data/jobs").await?;
+            let runs = jobs.iter().filter(|job| text(job, "/metadata/ownerReferences/0/name") == cron_job);
+            let failed = runs.filter(|job| has_condition(job, "Failed")).count();
+            Ok(if failed > 0 { Answer::Ready(()) } else { Answer::NotYet("none has".to_owned()) })
+        })
+        .await?;
+    }
+    Ok(())
 }
 
 fn job_path(expectation: &Expectation) -> String {

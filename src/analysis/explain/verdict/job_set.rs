@@ -1,6 +1,6 @@
 //! Of a `JobSet`.
 
-use super::super::Facts;
+use super::super::{Facts, is_of_job};
 use crate::analysis::job_set::{Attempt, Decision, JobSetStory, rule_words};
 use crate::report::AttemptOutcome;
 
@@ -57,6 +57,13 @@ fn goes_on(facts: &Facts, story: &JobSetStory, last: &Attempt) -> String {
 fn why_it_fails(facts: &Facts, story: &JobSetStory, attempt: &Attempt) -> String {
     let Some(decision) = &attempt.decision else { return "nothing tells why".to_owned() };
     let rule = rule_words(story.job_set, decision);
+    if decision.in_place {
+        let max = story.job_set.max_restarts().unwrap_or_default();
+        return format!(
+            "containers were restarted in place more often than maxRestarts {max} allows: {}",
+            facts.most_restarted()
+        );
+    }
     let limit = match decision.recorded_reason {
         "ReachedMaxRestarts" => {
             let max = story.job_set.max_restarts().unwrap_or_default();
@@ -66,6 +73,22 @@ fn why_it_fails(facts: &Facts, story: &JobSetStory, attempt: &Attempt) -> String
         _ => rule,
     };
     format!("{limit}: {}", what_failed(facts, decision))
+}
+
+impl Facts<'_, '_> {
+    /// The container that was restarted in place most often, of those in the data.
+    fn most_restarted(&self) -> String {
+        let pods = self.analysis.snapshot.pods.iter().filter(|pod| self.jobs.iter().any(|job| is_of_job(pod, job)));
+        let restarts = pods.flat_map(|pod| pod.restarts().iter().map(move |restart| (pod, restart)));
+        let most = restarts.max_by_key(|(pod, restart)| (restart.count, std::cmp::Reverse(&pod.name)));
+        let told = most.map(|(pod, most)| {
+            format!(
+                "{} of pod {} was, {} times; no Job failed, and no rule was asked",
+                most.last.container, pod.name, most.count
+            )
+        });
+        told.unwrap_or_else(|| "no Job failed, and no rule was asked".to_owned())
+    }
 }
 
 /// What failed, as far as it is known.

@@ -20,6 +20,7 @@ pub(crate) const DEFAULT: &[Expectation] = &[
     of("ablation", &["FailedJobs"], None),
     of("stuck-restart", &["DefaultFailurePolicy"], Some("restarting")),
     of("llama-70b", &["DefaultFailurePolicy", "FailurePolicy_hostMaintenance", "FailJobSetFailurePolicyAction"], None),
+    of("gemma", &["DefaultFailurePolicy", "ReachedMaxRestarts"], None),
     of("rule-order", &["FailurePolicy_workerLost"], Some("running")),
 ];
 

@@ -1,0 +1,124 @@
+//! Starting again, and from what: a checkpoint is only ever "configured to" be there.
+
+use super::Kubectl;
+use super::draft::Advice;
+use super::maker::Maker;
+use crate::analysis::{DeletedBy, Kept, kept, of_job};
+use crate::checkpoint::Answer;
+use crate::model::JobSet;
+use crate::report::{Evidence, Safety, SuggestionKind};
+
+/// Where a workload keeps checkpoints, of several templates the one that saves.
+pub(super) fn kept_by(maker: Maker) -> Option<Kept> {
+    let all = match maker {
+        Maker::JobSet(story, _) => kept(story.job_set),
+        Maker::Job(job) | Maker::CronJob(job, _) | Maker::Other(job, _) => of_job(job).into_iter().collect(),
+    };
+    let rank = |kept: &Kept| match kept.checkpoints.saves.answer {
+        Answer::Yes => 0,
+        Answer::Unknown => 1,
+        Answer::No => 2,
+    };
+    all.into_iter().min_by_key(rank)
+}
+
+/// What it takes to start a failed workload again, and what `why` it may help.
+pub(super) fn start_again(maker: Maker, evidence: Vec<Evidence>, why: &str, kubectl: &Kubectl) -> Vec<Advice> {
+    let way = maker.restart(kubectl);
+    let with_note = |why: String| if way.note.is_empty() { why } else { format!("{why}; {}", way.note) };
+    let from_nothing = |why: String| {
+        let advice = Advice::new(SuggestionKind::Restart, with_note(why)).run(way.commands.clone());
+        Advice { evidence: evidence.clone(), ..advice }.losing(way.loses.clone())
+    };
+    let Some(kept) = kept_by(maker).filter(|kept| kept.checkpoints.saves.answer == Answer::Yes) else {
+        let begins = "it begins anew, as its template shows no place where it saves checkpoints (what an image or a ConfigMap holds \
+                      is not seen)";
+        return vec![from_nothing(format!("{why}; {begins}"))];
+    };
+    let place = kept.checkpoints.saves.place.as_deref().unwrap_or("a place that is not told");
+    if kept.durable == Answer::No {
+        return vec![from_nothing(format!(
+            "{why}; it begins anew: {place}, where it saves, does not outlive its pods ({})",
+            kept.why
+        ))];
+    }
+    let mut all = Vec::new();
+    if let Maker::JobSet(story, _) = maker {
+        all.extend(protect(story.job_set, &kept, kubectl));
+    }
+    let resumes = match kept.checkpoints.resumes.answer {
+        Answer::Yes => "resume from there".to_owned(),
+        Answer::No => format!("not to resume: {}; give it what makes it load first", kept.checkpoints.resumes.why),
+        Answer::Unknown => format!("whether it resumes is not told ({})", kept.checkpoints.resumes.why),
+    };
+    let first = if all.is_empty() { "" } else { "protect the claim first; " };
+    let outlives = if kept.durable == Answer::Yes { "" } else { ", which may not outlive its pods" };
+    let why = format!("{why}; {first}it is configured to save to {place}{outlives}, and to {resumes}");
+    let why = why.replace("and to not to", "and not to").replace("and to whether", "and whether");
+    let advice = Advice::new(SuggestionKind::ResumeFromCheckpoint, with_note(why)).run(way.commands.clone());
+    all.push(with_signs(Advice { evidence, ..advice }, &kept, maker).losing(way.loses.clone()));
+    all
+}
+
+/// What keeps a claim that would go with its `JobSet`, whether by hand or by its time to live.
+pub(super) fn protect(job_set: &JobSet, kept: &Kept, kubectl: &Kubectl) -> Option<Advice> {
+    let claim = kept.claim.as_deref().filter(|_| kept.lost_with_job_set())?;
+    let due = kept.deletion(DeletedBy::JobSetTtl).map(|deletion| match deletion.at {
+        Some(at) => format!(", which ttlSecondsAfterFinished does at {at}"),
+        None => ", which ttlSecondsAfterFinished does once it has finished".to_owned(),
+    });
+    let why = format!(
+        "claim {claim}, where checkpoints are configured to go, is deleted with the JobSet{}: take its owner reference away; made \
+         again, a JobSet of the same name uses it as it is",
+        due.unwrap_or_default()
+    );
+    let patch = serde_json::json!([{"op": "remove", "path": "/metadata/ownerReferences"}]);
+    let words = ["patch", "pvc", claim, "-n", &job_set.namespace, "--type=json"];
+    let object = format!("jobset/{}/{}", job_set.namespace, job_set.name);
+    let advice = Advice::new(SuggestionKind::ProtectCheckpoint, why)
+        .run(kubectl.write(Safety::Mutating, &words, Some(&patch)))
+        .fact(&object, "spec.volumeClaimPolicies[].retentionPolicy.whenDeleted", "Delete");
+    Some(match job_set.ttl_seconds_after_finished {
+        Some(ttl) => advice.fact(object, "spec.ttlSecondsAfterFinished", ttl.to_string()),
+        None => advice,
+    })
+}
+
+/// GPU-seconds lost to disruptions from which on it is worth saying that checkpoints would have saved them.
+pub(super) const WORTH_SAYING: f64 = 3600.0;
+
+/// Where disruptions cost much and nothing is configured that would let the next attempt go on.
+pub(super) fn enable(maker: Maker, gpu_seconds: f64, evidence: Vec<Evidence>, kubectl: &Kubectl) -> Option<Advice> {
+    if gpu_seconds < WORTH_SAYING {
+        return None;
+    }
+    let kept = kept_by(maker);
+    let lacking = match &kept {
+        None => "its template shows no sign of checkpoints (what an image or a ConfigMap holds is not seen)".to_owned(),
+        Some(kept) if kept.checkpoints.saves.answer == Answer::No => {
+            format!("it is configured to save none ({})", kept.checkpoints.saves.why)
+        }
+        Some(kept) if kept.durable == Answer::No => {
+            format!("what it saves does not outlive its pods ({})", kept.why)
+        }
+        Some(_) => return None,
+    };
+    let why = format!(
+        "{:.1} GPU-h were lost to disruptions, and {lacking}: let it save to a volume or bucket that outlives the pods",
+        gpu_seconds / 3600.0
+    );
+    let advice = Advice::new(SuggestionKind::EnableCheckpoint, why).run(maker.show(kubectl));
+    let advice = Advice { evidence, ..advice };
+    Some(match &kept {
+        Some(kept) => with_signs(advice, kept, maker),
+        None => advice,
+    })
+}
+
+fn with_signs(advice: Advice, kept: &Kept, maker: Maker) -> Advice {
+    let signs = kept.checkpoints.signs.iter().take(2);
+    signs.fold(advice, |advice, sign| {
+        let path = maker.path(&format!("template.{}", sign.path));
+        advice.fact(maker.object(), path, sign.value.clone().unwrap_or_else(|| "<from elsewhere>".to_owned()))
+    })
+}

@@ -1,0 +1,221 @@
+//! Failures that gather on one node.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::Kubectl;
+use super::draft::Advice;
+use crate::analysis::{Analysis, Failure, object};
+use crate::model::{Job, Node, Owner, Uid};
+use crate::report::{Class, Safety, SuggestionKind};
+
+/// So few failures may gather by chance.
+const FEWEST: u64 = 3;
+/// How seldom chance alone may put so many of the failures on any one node.
+const CHANCE: f64 = 0.05;
+
+/// Failures and pods on one node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    failures: u64,
+    pods: u64,
+}
+
+/// Advice for each bad node, with the failures on it: indexes in [`Analysis::failures`].
+pub(super) fn bad_nodes(analysis: &Analysis, kubectl: &Kubectl) -> Vec<(Advice, Vec<u32>)> {
+    let jobs: HashSet<*const Job> = analysis.failures.iter().filter_map(|f| f.job).map(std::ptr::from_ref).collect();
+    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
+    for failure in analysis.failures.iter().filter(|failure| may_blame_node(failure)) {
+        if let Some(node) = failure.pod.and_then(|pod| pod.node.as_deref()) {
+            tallies.entry(node).or_default().failures += 1;
+        }
+    }
+    count_pods(analysis, &jobs, &mut tallies);
+    let all = tallies.values().fold(Tally::default(), |sum, tally| Tally {
+        failures: sum.failures + tally.failures,
+        pods: sum.pods + tally.pods,
+    });
+    let nodes = tallies.iter().filter(|(_, tally)| tally.pods > 0).count();
+    let mut found = Vec::new();
+    for (name, tally) in &tallies {
+        let devices = unhealthy_devices(analysis, name);
+        if devices.is_empty() && !gathers(*tally, all, nodes) {
+            continue;
+        }
+        let of_node = (0..).zip(&analysis.failures).filter(|(_, failure)| {
+            may_blame_node(failure) && failure.pod.is_some_and(|pod| pod.node.as_deref() == Some(*name))
+        });
+        let of_node: Vec<u32> = of_node.map(|(index, _)| index).collect();
+        found.push((advice(analysis, name, *tally, all, &devices, kubectl), of_node));
+    }
+    found
+}
+
+/// Whether a failure may be the node's: not one that the workload brings about wherever it runs.
+fn may_blame_node(failure: &Failure) -> bool {
+    let own = failure.rule.is_some_and(|rule| rule.sidecar || (rule.by_exit_code() && rule.action.ends_job()))
+        || failure.end.is_some_and(|end| end.memory.as_ref().is_some_and(|memory| memory.limit.is_some()));
+    let judged = matches!(
+        failure.class,
+        Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unmatchable | Class::Restarting | Class::Unknown
+    );
+    judged && !own
+}
+
+/// Pods of the Jobs with failures, those that are fine among them.
+fn count_pods<'a>(analysis: &'a Analysis, jobs: &HashSet<*const Job>, tallies: &mut BTreeMap<&'a str, Tally>) {
+    let snapshot = analysis.snapshot;
+    let with_failures = snapshot.jobs.iter().filter(|job| jobs.contains(&std::ptr::from_ref(*job)));
+    let of_jobs: HashSet<(Option<&Uid>, &str)> = with_failures.map(|job| (job.uid.as_ref(), &*job.name)).collect();
+    let is_of = |owner: &Owner| of_jobs.contains(&(owner.uid.as_ref(), &*owner.name));
+    for pod in &snapshot.pods {
+        if let Some(node) = pod.node.as_deref().filter(|_| pod.owner.as_ref().is_some_and(|owner| is_of(owner))) {
+            tallies.entry(node).or_default().pods += 1;
+        }
+    }
+    for ((owner, node), count) in &snapshot.quiet_pods {
+        if is_of(owner) {
+            tallies.entry(&**node).or_default().pods += u64::from(*count);
+        }
+    }
+}
+
+/// Whether far more of the failures are on the node than its share of the pods: by the hypergeometric distribution, with as many
+/// chances as there are nodes.
+fn gathers(node: Tally, all: Tally, nodes: usize) -> bool {
+    let (failures, pods) = (node.failures, node.pods.max(node.failures));
+    if failures < FEWEST || nodes < 2 || all.failures > all.pods {
+        return false;
+    }
+    // Sums of logarithms, as the numbers themselves are beyond any float.
+    let most = pods.min(all.failures);
+    let choose = |n: u64, k: u64| ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);
+    let whole = choose(all.pods, all.failures);
+    let at_least = (failures..=most)
+        .filter(|k| all.failures - k <= all.pods - pods)
+        .map(|k| (choose(pods, k) + choose(all.pods - pods, all.failures - k) - whole).exp())
+        .sum::<f64>();
+    #[allow(clippy::cast_precision_loss)] // nodes are not that many
+    let chances = nodes as f64;
+    at_least * chances < CHANCE
+}
+
+/// `ln(n!)`: exact for small numbers, by Stirling's series for others.
+fn ln_factorial(n: u64) -> f64 {
+    #[allow(clippy::cast_precision_loss)] // pods are not that many
+    let x = n as f64;
+    if n < 32 {
+        return (2..=n).map(|k| f64::from(u32::try_from(k).unwrap_or(u32::MAX)).ln()).sum();
+    }
+    x * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI * x).ln() + 1.0 / (12.0 * x) - 1.0 / (360.0 * x * x * x)
+}
+
+/// Devices on the node that pods report as unhealthy, with the pod that does.
+fn unhealthy_devices<'a>(analysis: &'a Analysis, node: &str) -> Vec<(String, &'a str)> {
+    let mut devices: Vec<(String, &str)> = Vec::new();
+    let pods = analysis.failures.iter().filter_map(|failure| failure.pod);
+    for pod in pods.filter(|pod| pod.node.as_deref() == Some(node)) {
+        for device in pod.unhealthy_devices() {
+            if !devices.iter().any(|(_, known)| *known == &**device) {
+                devices.push((object("pod", &pod.namespace, &pod.name), device));
+            }
+        }
+    }
+    devices
+}
+
+fn advice(
+    analysis: &Analysis,
+    name: &str,
+    tally: Tally,
+    all: Tally,
+    devices: &[(String, &str)],
+    kubectl: &Kubectl,
+) -> Advice {
+    let nodes = &analysis.snapshot.nodes;
+    let node = nodes.binary_search_by(|node| (*node.name).cmp(name)).ok().map(|index| &nodes[index]);
+    let mut why = format!(
+        "{} of {} failures, but {} of {} pods, are on node {name}",
+        tally.failures, all.failures, tally.pods, all.pods
+    );
+    if let Some((_, device)) = devices.first() {
+        why = format!("{why}, and a device there is unhealthy: {device}");
+    }
+    let state = match node {
+        None => "; nothing is known of the node itself".to_owned(),
+        Some(node) => words(node),
+    };
+    why.push_str(&state);
+    let mut advice = Advice::new(SuggestionKind::ReplaceNode, why).run(kubectl.read(&["describe", "node", name]));
+    if node.is_none_or(|node| !node.unschedulable) {
+        advice = advice.run(kubectl.write(Safety::Mutating, &["cordon", name], None));
+    }
+    for (pod, device) in devices.iter().take(2) {
+        let path = "status.containerStatuses[].allocatedResourcesStatus[].resources[].health";
+        advice = advice.fact(pod, path, format!("Unhealthy ({device})"));
+    }
+    let Some(node) = node else { return advice };
+    let object = format!("node/{name}");
+    if let Some(ready) = node.ready.filter(|ready| !ready) {
+        let status = if node.is_silent { "Unknown".to_owned() } else { ready.to_string() };
+        advice = advice.fact(&object, "status.conditions[type=Ready].status", status);
+    }
+    for problem in &node.problems {
+        advice = advice.fact(&object, format!("status.conditions[type={problem}].status"), "True");
+    }
+    for taint in &node.taints {
+        advice = advice.fact(&object, "spec.taints[]", &**taint);
+    }
+    advice
+}
+
+/// What the node says of itself.
+fn words(node: &Node) -> String {
+    let mut told = Vec::new();
+    match (node.ready, node.is_silent) {
+        (Some(false), true) => told.push("its kubelet is silent".to_owned()),
+        (Some(false), false) => told.push("it is not ready".to_owned()),
+        _ => {}
+    }
+    told.extend(node.problems.iter().map(ToString::to_string));
+    told.push(if node.unschedulable { "it is cordoned already" } else { "keep new pods off it" }.to_owned());
+    format!("; {}", told.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(failures: u64, pods: u64) -> Tally {
+        Tally { failures, pods }
+    }
+
+    #[test]
+    fn failures_gather_where_chance_would_hardly_put_them() {
+        for (node, all, nodes, expected) in [
+            // All of the failures, half of the pods.
+            (tally(4, 4), tally(4, 8), 2, true),
+            (tally(6, 6), tally(6, 12), 2, true),
+            (tally(3, 3), tally(3, 12), 4, true),
+            // It might be chance.
+            (tally(3, 3), tally(3, 6), 2, false),
+            (tally(2, 2), tally(2, 100), 50, false),
+            // Everything fails everywhere.
+            (tally(4, 4), tally(8, 8), 2, false),
+            (tally(33, 33), tally(90_000, 100_000), 3_000, false),
+            (tally(40, 40), tally(1_000, 100_000), 2_500, true),
+            // The only node.
+            (tally(9, 9), tally(9, 9), 1, false),
+            // A share as large as that of the pods.
+            (tally(5, 50), tally(10, 100), 2, false),
+        ] {
+            assert_eq!(gathers(node, all, nodes), expected, "{node:?} of {all:?} on {nodes}");
+        }
+    }
+
+    #[test]
+    fn the_logarithm_of_a_factorial_has_no_step() {
+        let exact: f64 = (2..=40_u32).map(|k| f64::from(k).ln()).sum();
+        assert!((ln_factorial(40) - exact).abs() < 1e-9);
+        assert!((ln_factorial(5) - 120_f64.ln()).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,102 @@
+//! Pods that should have ended long ago, on nodes that will never say that they have.
+
+use super::Kubectl;
+use super::draft::Advice;
+use crate::analysis::{Analysis, JobSetStory, object};
+use crate::model::{Job, Pod, Time};
+use crate::report::{Blocker, Safety, SuggestionKind};
+
+/// How long after its grace period a pod is not yet called stuck: the kubelet and the API server take their time.
+const PATIENCE_SECONDS: i64 = 30;
+/// Pods named in one suggestion.
+const NAMED: usize = 3;
+
+/// Advice for pods that hold a `JobSet`'s restart, or its failure, up.
+pub(super) fn of_job_set(story: &JobSetStory, now: Option<Time>, kubectl: &Kubectl) -> Vec<Advice> {
+    let blockers: Vec<&Blocker> = story.situations.iter().flat_map(|situation| &situation.blockers).collect();
+    unblock(&story.job_set.namespace, &blockers, now, "the JobSet cannot get on before they are gone", kubectl)
+}
+
+/// Advice for pods that keep a failing Job from becoming `Failed`.
+pub(super) fn of_job(analysis: &Analysis, job: &Job, now: Option<Time>, kubectl: &Kubectl) -> Vec<Advice> {
+    if job.failing().is_none() || job.is_finished() {
+        return Vec::new();
+    }
+    let of_job = |pod: &&Pod| {
+        let owner = pod.owner.as_ref().filter(|owner| owner.is("batch", "Job"));
+        pod.namespace == job.namespace
+            && pod.is_terminating()
+            && owner.is_some_and(|owner| owner.name == job.name && owner.uid == job.uid)
+    };
+    let blockers: Vec<Blocker> =
+        analysis.snapshot.pods.iter().filter(of_job).map(|pod| blocker(analysis, pod)).collect();
+    let blockers: Vec<&Blocker> = blockers.iter().collect();
+    unblock(&job.namespace, &blockers, now, "the Job does not become Failed before they are gone", kubectl)
+}
+
+fn blocker(analysis: &Analysis, pod: &Pod) -> Blocker {
+    let nodes = &analysis.snapshot.nodes;
+    let node = pod.node.as_deref();
+    let known = node.and_then(|name| nodes.binary_search_by(|other| (*other.name).cmp(name)).ok());
+    Blocker {
+        pod: pod.name.to_string(),
+        node: node.map(str::to_owned),
+        node_ready: known.and_then(|index| nodes[index].ready),
+        since: pod.deletion_requested,
+        grace_seconds: pod.grace_seconds(),
+    }
+}
+
+/// By node: a dead node's pods need a hand; those on a node that is well will end, or are held by a finalizer.
+fn unblock(namespace: &str, blockers: &[&Blocker], now: Option<Time>, so: &str, kubectl: &Kubectl) -> Vec<Advice> {
+    // On a node that is not ready no grace period is kept: nobody is there to end the pod.
+    let is_late = |blocker: &&&Blocker| {
+        let grace = if blocker.node_ready == Some(false) { 0 } else { blocker.grace_seconds };
+        let until = blocker.since.map(|since| since.plus_seconds(grace + PATIENCE_SECONDS));
+        until.zip(now).is_some_and(|(until, now)| now > until)
+    };
+    let mut late: Vec<&Blocker> = blockers.iter().copied().filter(|blocker| is_late(&blocker)).collect();
+    late.sort_by(|a, b| (&a.node, &a.pod).cmp(&(&b.node, &b.pod)));
+    late.dedup_by(|a, b| a.pod == b.pod);
+    late.chunk_by(|a, b| a.node == b.node).filter_map(|of_node| on_node(namespace, of_node, so, kubectl)).collect()
+}
+
+fn on_node(namespace: &str, pods: &[&Blocker], so: &str, kubectl: &Kubectl) -> Option<Advice> {
+    let (first, node) = (pods.first()?, pods.first()?.node.as_deref()?);
+    let names: Vec<&str> = pods.iter().map(|blocker| &*blocker.pod).take(NAMED).collect();
+    let more = match pods.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let which = format!("{}{more} on {node} were asked to end and have not", names.join(", "));
+    let facts = |mut advice: Advice| {
+        for blocker in pods.iter().take(2) {
+            let pod = object("pod", namespace, &blocker.pod);
+            let until = blocker.since.map(|since| since.plus_seconds(blocker.grace_seconds));
+            advice =
+                advice.fact(pod, "metadata.deletionTimestamp", until.map_or(String::new(), |until| until.to_string()));
+        }
+        let ready = first.node_ready.map_or("unknown", |ready| if ready { "True" } else { "not True" });
+        advice.fact(format!("node/{node}"), "status.conditions[type=Ready].status", ready)
+    };
+    if first.node_ready == Some(true) {
+        let why = format!("{which}, and the node is ready: {so}; see what holds them, a finalizer or a volume");
+        let describe = kubectl.read(&["describe", "pod", &first.pod, "-n", namespace]);
+        return Some(facts(Advice::new(SuggestionKind::Inspect, why).run(describe)));
+    }
+    let known = if first.node_ready == Some(false) { "which is not ready" } else { "of which nothing is known" };
+    let why = format!(
+        "{which}, {known}: {so}. Only if the machine is surely off, taint it as out of service, which also frees its volumes, or \
+         delete its pods by force: on a machine that still runs, their processes go on and may write to the same volumes as their \
+         successors"
+    );
+    let taint = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute";
+    let mut advice = Advice::new(SuggestionKind::UnblockTeardown, why)
+        .run(kubectl.read(&["describe", "node", node]))
+        .run(kubectl.write(Safety::Destructive, &["taint", "nodes", node, taint], None));
+    let force: Vec<&str> =
+        ["delete", "pod"].into_iter().chain(names).chain(["-n", namespace, "--grace-period=0", "--force"]).collect();
+    advice = advice.run(kubectl.write(Safety::Destructive, &force, None));
+    let loses = "the pods with their logs and exit codes; with the taint, every pod on the node";
+    Some(facts(advice).losing(Some(loses.to_owned())))
+}

@@ -1,0 +1,225 @@
+//! Where a path lies, and whether what is saved there outlives the pod.
+
+use super::words::Word;
+use super::{Answer, Container, Durable, Kind, Loss, Template, VolumeSource, shown::shown};
+
+/// Schemes of object stores: fsspec's and Hadoop's names (fsspec `registry.py`; Orbax, Ray and `NeMo` take `gs://` and
+/// `s3://`).
+const OBJECT_STORES: [&str; 20] = [
+    "gs", "gcs", "s3", "s3a", "s3n", "hf", "abfs", "abfss", "az", "azure", "adl", "wasb", "wasbs", "oss", "cos", "obs",
+    "oci", "r2", "b2", "swift",
+];
+/// Schemes of file systems on the network.
+const NETWORK: [&str; 5] = ["hdfs", "viewfs", "nfs", "smb", "lustre"];
+
+/// CSI drivers that mount buckets: GKE's Cloud Storage FUSE, AWS' Mountpoint, Azure Blob, Alibaba OSS
+/// (kubernetes-csi.github.io `docs/drivers`).
+const BUCKET_DRIVERS: [&str; 5] =
+    ["gcsfuse.", "s3.csi.aws.com", "blob.csi.azure.com", "ossplugin.csi.alibabacloud.com", "csi-s3"];
+/// CSI drivers of file systems on the network (same list).
+const NETWORK_DRIVERS: [&str; 12] = [
+    "filestore.csi.storage.gke.io",
+    "lustre.csi.storage.gke.io",
+    "parallelstore.csi.storage.gke.io",
+    "efs.csi.aws.com",
+    "fsx.csi.aws.com",
+    "file.csi.azure.com",
+    "nfs.csi.k8s.io",
+    "smb.csi.k8s.io",
+    "cephfs.csi.ceph.com",
+    "csi.weka.io",
+    "csi.juicefs.com",
+    "nasplugin.csi.alibabacloud.com",
+];
+
+/// GKE multi-tier checkpointing's CSI drivers (`GoogleCloudPlatform` High Scale Checkpointing; xpk `storage`).
+pub(super) fn is_multi_tier(driver: &str) -> bool {
+    matches!(driver, "multitier-checkpoint.csi.storage.gke.io" | "phase1-checkpoint.csi.storage.gke.io")
+}
+
+/// What a place is made of.
+pub(super) fn durable(place: &Word, directory: Option<&Word>, container: &Container, template: &Template) -> Durable {
+    if let Some((scheme, rest)) = place.known().split_once("://").filter(|(scheme, _)| *scheme != "file") {
+        return by_scheme(scheme, rest);
+    }
+    if place.open == Some(0) {
+        return unknown(format!("where {} points to is not told", shown(&place.text)));
+    }
+    let Some(path) = absolute(place, directory) else {
+        let why = "it is relative to the image's working directory, under no volume as far as is told";
+        return container_disk(why.to_owned());
+    };
+    match mount(&path, container) {
+        Mounted::Under(volume, at) => by_volume(volume, at, template),
+        Mounted::Nowhere if path.text.starts_with("/dev/shm") => {
+            let why = "/dev/shm is memory of the container".to_owned();
+            made(Answer::No, Kind::Memory, why, &[Loss::ContainerRestart, Loss::PodDeletion])
+        }
+        Mounted::Nowhere => container_disk(format!("{} is under no volume", shown(&path.text))),
+        Mounted::Either => unknown(format!("whether {} is under a volume is not told", shown(&path.text))),
+    }
+}
+
+/// Nothing can be said.
+pub(super) fn unknown(why: String) -> Durable {
+    made(Answer::Unknown, Kind::Unknown, why, &[])
+}
+
+fn made(answer: Answer, kind: Kind, why: String, loses: &[Loss]) -> Durable {
+    Durable { answer, kind, why, loses: loses.to_vec(), claim: None }
+}
+
+fn container_disk(why: String) -> Durable {
+    made(Answer::No, Kind::ContainerDisk, why, &[Loss::ContainerRestart, Loss::PodDeletion])
+}
+
+/// The claim lives on its own; what becomes of it is for the caller to judge.
+fn claim(name: &str, answer: Answer, why: String) -> Durable {
+    Durable { claim: Some(name.to_owned()), ..made(answer, Kind::Claim, why, &[]) }
+}
+
+fn by_scheme(scheme: &str, rest: &str) -> Durable {
+    let scheme = scheme.to_ascii_lowercase();
+    if OBJECT_STORES.contains(&&*scheme) {
+        return made(Answer::Yes, Kind::ObjectStore, format!("{scheme}:// is an object store"), &[]);
+    }
+    if NETWORK.contains(&&*scheme) {
+        return made(Answer::Yes, Kind::NetworkVolume, format!("{scheme}:// is on the network"), &[]);
+    }
+    match &*scheme {
+        "pvc" => {
+            let name = rest.split('/').next().unwrap_or_default();
+            claim(name, Answer::Yes, format!("claim {name} outlives the pod"))
+        }
+        "memory" => made(Answer::No, Kind::Memory, "memory:// is memory".to_owned(), &[Loss::ContainerRestart]),
+        _ => unknown(format!("what {scheme}:// is made of is not known")),
+    }
+}
+
+fn by_volume(volume: &str, at: &str, template: &Template) -> Durable {
+    let Some(found) = template.volumes.iter().find(|found| found.name == volume) else {
+        let why = format!("volume {volume} is not in the template; a claim template of the workload may add it");
+        return claim(volume, Answer::Unknown, why);
+    };
+    match found.source {
+        VolumeSource::PersistentVolumeClaim(name) => {
+            claim(name, Answer::Yes, format!("claim {name} at {at} outlives the pod"))
+        }
+        VolumeSource::EmptyDir { memory } => {
+            let kind = if memory { Kind::Memory } else { Kind::EmptyDir };
+            let why = format!("emptyDir {volume} at {at} is deleted with the pod");
+            made(Answer::No, kind, why, &[Loss::PodDeletion])
+        }
+        VolumeSource::HostPath(path) => {
+            let why =
+                format!("{at} is {path} of the node, which a pod on another node does not have unless it is shared");
+            made(Answer::Unknown, Kind::NodeBound, why, &[Loss::NodeLoss])
+        }
+        VolumeSource::Csi { driver, bucket } => by_driver(driver, bucket, at),
+        VolumeSource::Ephemeral => {
+            let why = format!("ephemeral volume {volume} at {at} is deleted with the pod");
+            made(Answer::No, Kind::EphemeralClaim, why, &[Loss::PodDeletion])
+        }
+        VolumeSource::Nfs => made(Answer::Yes, Kind::NetworkVolume, format!("{at} is on NFS"), &[]),
+        VolumeSource::ConfigMapOrSecret => {
+            made(Answer::No, Kind::Unknown, format!("{at} is a ConfigMap or Secret, which cannot be written"), &[])
+        }
+        VolumeSource::Other(field) => by_field(field, at),
+    }
+}
+
+fn by_driver(driver: &str, bucket: Option<&str>, at: &str) -> Durable {
+    if is_multi_tier(driver) {
+        let why = format!(
+            "{at} is memory of the nodes by GKE multi-tier checkpointing; it is copied between nodes, and to a bucket \
+             if its CheckpointConfiguration names one"
+        );
+        return made(Answer::Unknown, Kind::NodeBound, why, &[Loss::NodeLoss]);
+    }
+    if BUCKET_DRIVERS.iter().any(|known| driver.contains(known)) {
+        let bucket = bucket.map_or("a bucket".to_owned(), |bucket| format!("bucket {}", shown(bucket)));
+        return made(Answer::Yes, Kind::ObjectStore, format!("{at} is {bucket} by {driver}"), &[]);
+    }
+    if NETWORK_DRIVERS.contains(&driver) {
+        return made(Answer::Yes, Kind::NetworkVolume, format!("{at} is on the network by {driver}"), &[]);
+    }
+    unknown(format!("what {driver} at {at} keeps is not known"))
+}
+
+fn by_field(field: &str, at: &str) -> Durable {
+    let network = [
+        "cephfs",
+        "glusterfs",
+        "azureFile",
+        "rbd",
+        "iscsi",
+        "fc",
+        "awsElasticBlockStore",
+        "gcePersistentDisk",
+        "azureDisk",
+        "vsphereVolume",
+        "portworxVolume",
+        "quobyte",
+    ];
+    if network.contains(&field) {
+        return made(Answer::Yes, Kind::NetworkVolume, format!("{at} is {field}, which outlives the pod"), &[]);
+    }
+    if matches!(field, "projected" | "downwardAPI" | "image" | "gitRepo") {
+        return made(Answer::No, Kind::Unknown, format!("{at} is {field}, which does not keep what is written"), &[]);
+    }
+    unknown(format!("what {field} at {at} keeps is not known"))
+}
+
+/// The path from the root, without `.`, `..` and double slashes; `None` where it is relative to what is not told.
+fn absolute(place: &Word, directory: Option<&Word>) -> Option<Word> {
+    let place = match place.known().strip_prefix("file:") {
+        Some(rest) => place.from(place.known().len() - rest.len()),
+        None => place.clone(),
+    };
+    if place.text.starts_with('/') {
+        return Some(place);
+    }
+    let mut joined = directory.filter(|directory| directory.text.starts_with('/'))?.clone();
+    joined.push_word(&Word::of("/", place.at));
+    joined.push_word(&place);
+    Some(joined)
+}
+
+fn parts(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+enum Mounted<'t> {
+    /// The volume's name, and where it is mounted.
+    Under(&'t str, &'t str),
+    Nowhere,
+    /// It depends on what is not told.
+    Either,
+}
+
+/// The mount with the longest path that holds `path` (as the kernel has it; `volumeMounts` may be nested).
+fn mount<'t>(path: &Word, container: &Container<'t>) -> Mounted<'t> {
+    let known = match path.open {
+        Some(_) => path.known().rsplit_once('/').map_or("", |(known, _)| known),
+        None => &path.text,
+    };
+    let known = parts(known);
+    let mounts = || container.mounts.iter().map(|(volume, at)| (*volume, *at, parts(at)));
+    let longest = mounts().filter(|(_, _, at)| known.starts_with(at)).max_by_key(|(_, _, at)| at.len());
+    let deeper = path.open.is_some() && mounts().any(|(_, _, at)| at.len() > known.len() && at.starts_with(&known));
+    match longest {
+        _ if deeper => Mounted::Either,
+        Some((volume, at, _)) => Mounted::Under(volume, at),
+        None => Mounted::Nowhere,
+    }
+}

@@ -1,0 +1,285 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::value::RawValue;
+
+use super::pod_view::SpecView;
+use super::{MetaView, Text, or_default};
+use crate::checkpoint::{Answer, Checkpoints, Container, Template, Volume, VolumeSource, detect};
+
+/// `template` of what makes pods.
+#[derive(Debug, Default)]
+pub(super) struct PodTemplateView<'a> {
+    pub(super) metadata: MetaView<'a>,
+    pub(super) spec: SpecView<'a>,
+    /// All of it, for what is rarely asked.
+    json: &'a str,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct OrdinaryView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    spec: SpecView<'a>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for PodTemplateView<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = <&RawValue>::deserialize(deserializer)?.get();
+        let OrdinaryView { metadata, spec } = serde_json::from_str(json).map_err(Error::custom)?;
+        Ok(Self { metadata, spec, json })
+    }
+}
+
+impl PodTemplateView<'_> {
+    /// What it tells of checkpoints, if it tells anything.
+    pub(super) fn checkpoints(&self) -> Option<Arc<Checkpoints>> {
+        checkpoints_of(self.json)
+    }
+}
+
+/// What a pod template, as JSON, tells of checkpoints; `None` where it shows no sign of any, or cannot be read.
+pub fn checkpoints_of(template: &str) -> Option<Arc<Checkpoints>> {
+    let view: TemplateView = serde_json::from_str(template).ok()?;
+    let found = detect(&view.template());
+    let tells = found.framework.is_some() || !found.signs.is_empty() || found.resumes.answer != Answer::Unknown;
+    tells.then(|| Arc::new(found))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct TemplateView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: AnnotatedView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    spec: DetailView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct AnnotatedView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    annotations: BTreeMap<Text<'a>, Text<'a>>,
+}
+
+/// `spec` of a pod template, with what containers are told and where they write.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct DetailView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    containers: Vec<ContainerView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    volumes: Vec<VolumeView<'a>>,
+    termination_grace_period_seconds: Option<i64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ContainerView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    image: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    command: Vec<Text<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    args: Vec<Text<'a>>,
+    #[serde(borrow)]
+    working_dir: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    env: Vec<VariableView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    volume_mounts: Vec<MountView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct VariableView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    value: Text<'a>,
+    value_from: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct MountView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    mount_path: Text<'a>,
+}
+
+/// The name, and one field that says what the volume is made of.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct VolumeView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    persistent_volume_claim: Option<ClaimView<'a>>,
+    #[serde(borrow)]
+    empty_dir: Option<EmptyDirView<'a>>,
+    #[serde(borrow)]
+    host_path: Option<HostPathView<'a>>,
+    #[serde(borrow)]
+    csi: Option<CsiView<'a>>,
+    ephemeral: Option<IgnoredAny>,
+    nfs: Option<IgnoredAny>,
+    config_map: Option<IgnoredAny>,
+    secret: Option<IgnoredAny>,
+    #[expect(clippy::zero_sized_map_values, reason = "serde flattens into a map alone")]
+    #[serde(borrow, flatten)]
+    others: BTreeMap<Text<'a>, IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ClaimView<'a> {
+    #[serde(borrow)]
+    claim_name: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct EmptyDirView<'a> {
+    #[serde(borrow)]
+    medium: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct HostPathView<'a> {
+    #[serde(borrow)]
+    path: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct CsiView<'a> {
+    #[serde(borrow)]
+    driver: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    volume_attributes: BTreeMap<Text<'a>, Text<'a>>,
+}
+
+impl TemplateView<'_> {
+    fn template(&self) -> Template<'_> {
+        Template {
+            containers: self.spec.containers.iter().map(ContainerView::container).collect(),
+            volumes: self.spec.volumes.iter().map(VolumeView::volume).collect(),
+            annotations: self.metadata.annotations.iter().map(|(key, value)| (&**key, &**value)).collect(),
+            grace_seconds: self.spec.termination_grace_period_seconds,
+        }
+    }
+}
+
+impl ContainerView<'_> {
+    fn container(&self) -> Container<'_> {
+        let variable = |variable: &VariableView| variable.value_from.is_none();
+        Container {
+            name: &self.name,
+            image: &self.image,
+            command: self.command.iter().map(|word| &**word).collect(),
+            args: self.args.iter().map(|word| &**word).collect(),
+            working_dir: self.working_dir.some(),
+            env: self.env.iter().map(|it| (&*it.name, variable(it).then_some(&*it.value))).collect(),
+            mounts: self.volume_mounts.iter().map(|mount| (&*mount.name, &*mount.mount_path)).collect(),
+        }
+    }
+}
+
+impl VolumeView<'_> {
+    fn volume(&self) -> Volume<'_> {
+        Volume { name: &self.name, source: self.source() }
+    }
+
+    fn source(&self) -> VolumeSource<'_> {
+        if let Some(claim) = &self.persistent_volume_claim {
+            return VolumeSource::PersistentVolumeClaim(&claim.claim_name);
+        }
+        if let Some(csi) = &self.csi {
+            // As Cloud Storage FUSE, Mountpoint for S3, and Azure Blob call it.
+            let names = ["bucketName", "bucket", "containerName"];
+            let bucket = names.iter().find_map(|name| csi.volume_attributes.get(*name)?.some());
+            return VolumeSource::Csi { driver: &csi.driver, bucket };
+        }
+        if let Some(host_path) = &self.host_path {
+            return VolumeSource::HostPath(&host_path.path);
+        }
+        if self.ephemeral.is_some() {
+            return VolumeSource::Ephemeral;
+        }
+        if self.nfs.is_some() {
+            return VolumeSource::Nfs;
+        }
+        if self.config_map.is_some() || self.secret.is_some() {
+            return VolumeSource::ConfigMapOrSecret;
+        }
+        match (&self.empty_dir, self.others.keys().next()) {
+            (Some(empty), _) => VolumeSource::EmptyDir { memory: &*empty.medium == "Memory" },
+            (None, Some(field)) => VolumeSource::Other(field),
+            // A volume without a source is an emptyDir (`core/v1` defaults).
+            (None, None) => VolumeSource::EmptyDir { memory: false },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::checkpoint::Kind;
+
+    fn trainer(args: &[&str], volume: &serde_json::Value) -> Option<Arc<Checkpoints>> {
+        let template = json!({"metadata": {"labels": null}, "spec": {
+            "terminationGracePeriodSeconds": 120,
+            "containers": [{
+                "name": "trainer", "image": "trainer:1", "command": ["python3", "pretrain_gpt.py"], "args": args,
+                "env": [{"name": "OUT", "value": "/ckpt/run"}, {"name": "NODE", "valueFrom": {"fieldRef": {}}}],
+                "volumeMounts": [{"name": "ckpt", "mountPath": "/ckpt"}],
+            }],
+            "volumes": [volume],
+        }});
+        checkpoints_of(&template.to_string())
+    }
+
+    #[test]
+    fn a_place_is_followed_to_what_the_volume_is_made_of() {
+        for (volume, kind) in [
+            (json!({"name": "ckpt", "persistentVolumeClaim": {"claimName": "run"}}), Kind::Claim),
+            (json!({"name": "ckpt", "emptyDir": {}}), Kind::EmptyDir),
+            (json!({"name": "ckpt", "emptyDir": {"medium": "Memory"}}), Kind::Memory),
+            (json!({"name": "ckpt"}), Kind::EmptyDir),
+            (json!({"name": "ckpt", "hostPath": {"path": "/mnt"}}), Kind::NodeBound),
+            (json!({"name": "ckpt", "nfs": {"server": "s", "path": "/"}}), Kind::NetworkVolume),
+            (json!({"name": "ckpt", "ephemeral": {"volumeClaimTemplate": {}}}), Kind::EphemeralClaim),
+            (
+                json!({"name": "ckpt", "csi": {"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": {"bucketName": "b"}}}),
+                Kind::ObjectStore,
+            ),
+            (json!({"name": "ckpt", "cephfs": {"monitors": []}}), Kind::NetworkVolume),
+            (json!({"name": "ckpt", "newerThanThis": {}}), Kind::Unknown),
+            (json!({"name": "other", "emptyDir": {}}), Kind::Claim),
+        ] {
+            let found = trainer(&["--save", "$(OUT)", "--load", "$(OUT)"], &volume).unwrap();
+            assert_eq!(found.saves.answer, Answer::Yes, "{volume}");
+            assert_eq!(found.saves.place.as_deref(), Some("/ckpt/run"), "{volume}");
+            assert_eq!(found.durable.kind, kind, "{volume}");
+        }
+    }
+
+    #[test]
+    fn what_shows_no_sign_is_none_and_odd_types_are_too() {
+        let plain = json!({"spec": {"containers": [{"name": "a", "command": ["/bin/etl"]}]}}).to_string();
+        for template in [&*plain, "{}", "null", "[]", r#"{"spec":{"containers":[{"args":"--save /x"}]}}"#, "{"] {
+            assert_eq!(checkpoints_of(template), None, "{template}");
+        }
+    }
+}
