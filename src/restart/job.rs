@@ -1,5 +1,6 @@
 //! Jobs are made again from their own spec, as a finished one cannot be started and a running one not be reset.
 
+use super::checkpoints::since_the_last;
 use super::facts::{Facts, Wish};
 use super::guards::{self, Depth};
 use super::kind::Kind;
@@ -8,10 +9,6 @@ use super::object::{condition, number, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
 use crate::report::RefusalReason;
-
-/// What is lost of a run, in words that claim nothing.
-pub(super) const SINCE_THE_LAST_CHECKPOINT: &str =
-    "what was computed since the last checkpoint; whether there is one is not known";
 
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     let mut plan = Plan::default();
@@ -70,7 +67,7 @@ fn losses(plan: &mut Plan, facts: &Facts) {
         format!("; {}{because} since {}", text(condition, "/type"), text(condition, "/lastTransitionTime"))
     });
     plan.lose(format!("its status: {} failed and {} succeeded pods{ended}", counted("failed"), counted("succeeded")));
-    plan.lose(SINCE_THE_LAST_CHECKPOINT);
+    plan.lose(since_the_last(&facts.object));
 }
 
 /// A rule says that trying again does not help. Source: KEP-3329, KEP-4443 for the reasons with a name behind.

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::checkpoints::since_the_last;
 use super::facts::{Facts, Wish, counted};
 use super::guards::{self, Depth};
-use super::job::{QUEUED, SINCE_THE_LAST_CHECKPOINT, recreate};
+use super::job::{QUEUED, recreate};
 use super::kind::Kind;
 use super::object::{array, condition, is_being_deleted, is_set, name, number, text, uid};
 use super::plan::{Action, Plan};
@@ -58,7 +59,7 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
     }
     let restarts = number(&facts.object, "/status/restarts").unwrap_or_default();
     plan.lose(format!("its status: conditions and restart counters ({restarts} restarts), which begin at 0 again"));
-    plan.lose(SINCE_THE_LAST_CHECKPOINT);
+    plan.lose(since_the_last(&facts.object));
     plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &wish.subject()])];
     plan
 }
@@ -111,7 +112,7 @@ fn resumed_losses(plan: &mut Plan, facts: &Facts) {
     let running = Facts { pods: facts.running().cloned().collect(), ..Facts::default() };
     let lost = running.pods_and_logs();
     if lost.is_some() {
-        plan.lose(SINCE_THE_LAST_CHECKPOINT);
+        plan.lose(since_the_last(&facts.object));
     }
     plan.losses.splice(0..0, lost);
     let done: Vec<&str> = facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect();

@@ -2,16 +2,17 @@
 
 use serde_json::Value;
 
+use super::checkpoints::saved_on;
 use super::facts::{Claim, Facts, Fate, Wish};
-use super::object::{array, name, text};
+use super::object::{name, text};
 use super::plan::Plan;
 use crate::report::RefusalReason;
 
 /// What a deletion takes with it, by volume claim. It is never assumed that one holds nothing.
 pub(super) fn at_risk(plan: &mut Plan, facts: &Facts, wish: &Wish) {
     for claim in &facts.claims {
-        let holds = match mounted_for_checkpoints(&facts.object, &claim.template) {
-            Some(sign) => format!("is for checkpoints, by its mount ({sign})"),
+        let holds = match saved_on(&facts.object, &claim.template) {
+            Some(sign) => format!("is for checkpoints ({sign})"),
             None => "may hold checkpoints; whether it does is not known".to_owned(),
         };
         match &claim.fate {
@@ -98,25 +99,6 @@ pub(super) fn use_again(plan: &mut Plan, facts: &Facts, manifest: &mut Value) {
     }
 }
 
-/// The sign by which a volume of the pods is for checkpoints: its own name, or where it is mounted.
-///
-/// No sign is no proof of the contrary.
-fn mounted_for_checkpoints(job_set: &Value, volume: &str) -> Option<String> {
-    if names_checkpoints(volume) {
-        return Some(volume.to_owned());
-    }
-    let pods = array(job_set, "/spec/replicatedJobs").iter().map(|job| &job["template"]["spec"]["template"]["spec"]);
-    let containers = pods.flat_map(|pod| array(pod, "/containers").iter().chain(array(pod, "/initContainers")));
-    let mounts = containers.flat_map(|container| array(container, "/volumeMounts"));
-    let mut paths = mounts.filter(|mount| text(mount, "/name") == volume).map(|mount| text(mount, "/mountPath"));
-    paths.find(|path| names_checkpoints(path)).map(ToOwned::to_owned)
-}
-
-fn names_checkpoints(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.contains("checkpoint") || text.contains("ckpt")
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -177,20 +159,5 @@ mod tests {
         let mut untouched = facts.object.clone();
         use_again(&mut plan, &facts, &mut untouched);
         assert_eq!(untouched, facts.object);
-    }
-
-    #[test]
-    fn a_name_or_a_path_tells_what_a_volume_is_for() {
-        for (volume, path, sign) in [
-            ("checkpoints", "/data", Some("checkpoints")),
-            ("data", "/mnt/CKPT", Some("/mnt/CKPT")),
-            ("data", "/data", None),
-        ] {
-            let job_set = json!({"spec": {"replicatedJobs": [{"template": {"spec": {"template": {"spec": {
-                "initContainers": [{"volumeMounts": [{"name": "other", "mountPath": "/checkpoints"}]}],
-                "containers": [{"volumeMounts": [{"name": volume, "mountPath": path}]}],
-            }}}}}]}});
-            assert_eq!(mounted_for_checkpoints(&job_set, volume).as_deref(), sign, "{volume} {path}");
-        }
     }
 }

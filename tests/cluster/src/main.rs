@@ -8,6 +8,7 @@ mod cli;
 mod compare;
 mod container;
 mod control_plane;
+mod controllers;
 mod developer;
 mod differential;
 mod expectations;

@@ -27,7 +27,7 @@ const JOB_SETS: &str = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/restarts/jobse
 const PODS: &str = "/api/v1/namespaces/restarts/pods";
 const CLAIM: &str = "/api/v1/namespaces/restarts/persistentvolumeclaims/checkpoints-saving";
 
-pub(crate) const NAMES: [&str; 11] = [
+pub(crate) const NAMES: [&str; 14] = [
     "restart-job",
     "restart-job-kept",
     "restart-job-killed-between-deletion-and-creation",
@@ -39,13 +39,16 @@ pub(crate) const NAMES: [&str; 11] = [
     "restart-deployment",
     "restart-statefulset",
     "restart-daemonset",
+    "restart-leaderworkerset",
+    "restart-sandbox-that-runs",
+    "restart-sandbox-that-failed",
 ];
 
 type Outcome<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
 
 /// On a control plane of its own; the tests touch different workloads and run side by side.
 pub(crate) async fn run_all(assets: &Assets, program: &Path, results: &mut Results) -> Result<()> {
-    let plane = ControlPlane::start(assets, Parts::Everything).await?;
+    let plane = ControlPlane::start(assets, Parts::Serving).await?;
     let scenarios = Arc::new(Scenario::restarted()?);
     let _kubelet = Kubelet::start(&plane.api, scenarios.clone()).await?;
     for scenario in scenarios.iter() {
@@ -65,6 +68,9 @@ pub(crate) async fn run_all(assets: &Assets, program: &Path, results: &mut Resul
         Box::pin(bench.rollout("deployment/web", "deployments/web", "web")),
         Box::pin(bench.rollout("sts/db", "statefulsets/db", "db")),
         Box::pin(bench.rollout("ds/agent", "daemonsets/agent", "agent")),
+        Box::pin(bench.group()),
+        Box::pin(bench.sandbox("box")),
+        Box::pin(bench.sandbox("broken")),
     ];
     let wanted = NAMES.into_iter().zip(tests).filter(|(name, _)| results.wants(name));
     let (names, tests): (Vec<&str>, Vec<Outcome>) = wanted.unzip();
@@ -290,5 +296,34 @@ impl Bench<'_> {
         let before = self.running_pods(&selector, count, &[]).await?;
         self.restarted(&[subject]).await?;
         self.running_pods(&selector, count, &before).await.map(|_| ())
+    }
+
+    /// Of two groups, one is made anew whole, and the other goes on.
+    async fn group(&self) -> Result<()> {
+        let of = |group: u32| {
+            format!("leaderworkerset.sigs.k8s.io/name=vllm,leaderworkerset.sigs.k8s.io/group-index={group}")
+        };
+        let other = self.running_pods(&of(0), 2, &[]).await?;
+        let before = self.running_pods(&of(1), 2, &[]).await?;
+        let refused = self.restart(&["lws/vllm", "--yes"]).await?;
+        ensure!(refused.code == 1 && refused.stderr.contains("say with --group"), "{}", refused.stderr);
+        self.restarted(&["lws/vllm", "--group", "1"]).await?;
+        self.running_pods(&of(1), 2, &before).await?;
+        ensure!(self.running_pods(&of(0), 2, &[]).await? == other, "the other group was restarted, too");
+        Ok(())
+    }
+
+    /// One that runs is suspended and resumed; the controller never replaces a failed pod by itself.
+    async fn sandbox(&self, name: &str) -> Result<()> {
+        let phase = if name == "broken" { "Failed" } else { "Running" };
+        let path = format!("{PODS}/{name}");
+        let old = self.once(&path, "to be as played", |pod| text(pod, "/status/phase") == phase).await?;
+        let done = self.restarted(&[&format!("sandbox/{name}")]).await?;
+        ensure!(done.stdout.contains("all state in it"), "{}", done.stdout);
+        self.once(&path, "to be a new one that has run", |pod| {
+            pod["metadata"]["uid"] != old["metadata"]["uid"] && text(pod, "/status/phase") == phase
+        })
+        .await
+        .map(|_| ())
     }
 }

@@ -168,8 +168,10 @@ impl Scenario {
     pub(crate) fn ending(&self, pod: &Value, earlier: u64) -> Option<&Ending> {
         let name = text(pod, "/metadata/name");
         let ours = self.objects.iter().any(|object| {
-            let prefix = format!("{}-", text(object, "/metadata/name"));
-            text(object, "/metadata/namespace") == text(pod, "/metadata/namespace") && name.starts_with(&prefix)
+            // A Sandbox's pod has its name, others' begin with it.
+            let rest = name.strip_prefix(text(object, "/metadata/name"));
+            text(object, "/metadata/namespace") == text(pod, "/metadata/namespace")
+                && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         });
         if !ours {
             return None;
@@ -204,6 +206,8 @@ fn collection(object: &Value) -> Result<String> {
         "Job" | "CronJob" | "JobSet" | "Deployment" | "StatefulSet" | "DaemonSet" => {
             (format!("/apis/{version}"), format!("{}s", kind.to_lowercase()))
         }
+        "LeaderWorkerSet" => (format!("/apis/{version}"), "leaderworkersets".to_owned()),
+        "Sandbox" => (format!("/apis/{version}"), "sandboxes".to_owned()),
         "PersistentVolumeClaim" => (format!("/api/{version}"), "persistentvolumeclaims".to_owned()),
         "PersistentVolume" => return Ok(format!("/api/{version}/persistentvolumes")),
         _ => bail!("no scenario has had a {kind} yet"),
