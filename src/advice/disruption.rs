@@ -43,7 +43,7 @@ impl Case<'_> {
             (None, Some(Maker::JobSet(..))) => Vec::new(),
             (None, Some(maker)) => {
                 let why = "a disruption from outside ended it, which another try may survive";
-                checkpoint::start_again(maker, self.failure.evidence(), why, self.kubectl)
+                checkpoint::start_again(maker, self.analysis.snapshot, self.failure.evidence(), why, self.kubectl)
             }
             (None, None) => {
                 let why = "a disruption from outside, which another try may survive: see who disrupted the pod";

@@ -116,13 +116,19 @@ impl<'a> Over<'a> {
             all.push(repeated);
         } else if self.last_decided().is_some_and(|last| self.is_disrupted(last)) {
             let why = "a disruption from outside ended its last attempt, which another try may survive";
-            all.extend(checkpoint::start_again(self.maker(), self.recorded(), why, self.kubectl));
+            all.extend(checkpoint::start_again(
+                self.maker(),
+                self.analysis.snapshot,
+                self.recorded(),
+                why,
+                self.kubectl,
+            ));
         }
         all.extend(self.raise_restarts());
         // What is due is due whatever the cause.
         let is_protected = |advice: &Advice| advice.kind == SuggestionKind::ProtectCheckpoint;
         if !all.iter().any(is_protected)
-            && let Some(kept) = checkpoint::kept_by(self.maker())
+            && let Some(kept) = checkpoint::kept_by(self.maker(), self.analysis.snapshot)
         {
             all.extend(checkpoint::protect(self.story.job_set, &kept, self.kubectl));
         }
@@ -205,7 +211,7 @@ impl<'a> Over<'a> {
         });
         let of_pods = self.analysis.failures.iter().filter(|f| f.workload == self.workload && f.is_disrupted());
         let lost = gone.filter_map(|attempt| attempt.gpu_seconds).chain(of_pods.filter_map(Failure::gpu_seconds)).sum();
-        checkpoint::enable(self.maker(), lost, self.recorded(), self.kubectl)
+        checkpoint::enable(self.maker(), self.analysis.snapshot, lost, self.recorded(), self.kubectl)
     }
 
     /// To wait where the controller is at it and can get on, else to look at what remains.
