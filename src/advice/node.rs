@@ -35,9 +35,10 @@ pub(super) fn bad_nodes(analysis: &Analysis, kubectl: &Kubectl) -> Vec<(Advice, 
         pods: sum.pods + tally.pods,
     });
     let nodes = tallies.iter().filter(|(_, tally)| tally.pods > 0).count();
+    let unhealthy = unhealthy_devices(analysis);
     let mut found = Vec::new();
     for (name, tally) in &tallies {
-        let devices = unhealthy_devices(analysis, name);
+        let devices = unhealthy.get(name).map_or(&[][..], Vec::as_slice);
         if devices.is_empty() && !gathers(*tally, all, nodes) {
             continue;
         }
@@ -45,7 +46,7 @@ pub(super) fn bad_nodes(analysis: &Analysis, kubectl: &Kubectl) -> Vec<(Advice, 
             may_blame_node(failure) && failure.pod.is_some_and(|pod| pod.node.as_deref() == Some(*name))
         });
         let of_node: Vec<u32> = of_node.map(|(index, _)| index).collect();
-        found.push((advice(analysis, name, *tally, all, &devices, kubectl), of_node));
+        found.push((advice(analysis, name, *tally, all, devices, kubectl), of_node));
     }
     found
 }
@@ -109,18 +110,19 @@ fn ln_factorial(n: u64) -> f64 {
     x * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI * x).ln() + 1.0 / (12.0 * x) - 1.0 / (360.0 * x * x * x)
 }
 
-/// Devices on the node that pods report as unhealthy, with the pod that does.
-fn unhealthy_devices<'a>(analysis: &'a Analysis, node: &str) -> Vec<(String, &'a str)> {
-    let mut devices: Vec<(String, &str)> = Vec::new();
-    let pods = analysis.failures.iter().filter_map(|failure| failure.pod);
-    for pod in pods.filter(|pod| pod.node.as_deref() == Some(node)) {
+/// Devices that pods report as unhealthy, by node, with the pod that does. In one pass: there may be as many nodes as pods.
+fn unhealthy_devices<'a>(analysis: &'a Analysis) -> BTreeMap<&'a str, Vec<(String, &'a str)>> {
+    let mut by_node: BTreeMap<&str, Vec<(String, &str)>> = BTreeMap::new();
+    for pod in analysis.failures.iter().filter_map(|failure| failure.pod) {
+        let Some(node) = pod.node.as_deref() else { continue };
         for device in pod.unhealthy_devices() {
+            let devices = by_node.entry(node).or_default();
             if !devices.iter().any(|(_, known)| *known == &**device) {
                 devices.push((object("pod", &pod.namespace, &pod.name), device));
             }
         }
     }
-    devices
+    by_node
 }
 
 fn advice(
