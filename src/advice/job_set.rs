@@ -13,8 +13,8 @@ const ALIKE: usize = 2;
 /// A `JobSet` with failures.
 struct Over<'a> {
     analysis: &'a Analysis<'a>,
-    /// Index in [`Analysis::workloads`].
-    workload: usize,
+    /// Its failures: indexes in [`Analysis::failures`].
+    failures: &'a [u32],
     story: &'a JobSetStory<'a>,
     kubectl: &'a Kubectl,
 }
@@ -23,13 +23,14 @@ struct Over<'a> {
 pub(super) fn advices<'a>(
     analysis: &'a Analysis<'a>,
     workload: usize,
+    failures: &'a [u32],
     now: Option<Time>,
     kubectl: &'a Kubectl,
 ) -> Vec<Advice> {
     let Some(story) = analysis.workloads[workload].story.and_then(|story| analysis.stories.get(story)) else {
         return Vec::new();
     };
-    let over = Over { analysis, workload, story, kubectl };
+    let over = Over { analysis, failures, story, kubectl };
     let mut all = teardown::of_job_set(story, now, kubectl);
     all.extend(over.endless());
     if story.state() == WorkloadState::Failed {
@@ -51,6 +52,10 @@ impl<'a> Over<'a> {
         let replicated = last.and_then(|job| self.story.job_set.replicated_job_of(job));
         let all = &self.story.job_set.replicated_jobs;
         Maker::JobSet(self.story, replicated.and_then(|found| all.iter().position(|other| other.name == found.name)))
+    }
+
+    fn own_failures(&self) -> impl Iterator<Item = &'a Failure<'a>> {
+        self.failures.iter().map(|index| &self.analysis.failures[*index as usize])
     }
 
     fn object(&self) -> String {
@@ -87,12 +92,12 @@ impl<'a> Over<'a> {
 
     /// Whether an attempt ended by a disruption: the rule asked for that, or the pod in the data says so.
     fn is_disrupted(&self, attempt: &Attempt) -> bool {
-        let is_of = |failure: &&Failure| {
+        let is_of = |failure: &&'a Failure<'a>| {
             let led_to = self.analysis.decision_of(failure);
-            failure.workload == self.workload && led_to.is_some_and(|(_, other)| std::ptr::eq(other, attempt))
+            led_to.is_some_and(|(_, other)| std::ptr::eq(other, attempt))
         };
         attempt.decision.as_ref().is_some_and(Decision::is_disruption)
-            || self.analysis.failures.iter().filter(is_of).any(Failure::is_disrupted)
+            || self.own_failures().filter(is_of).any(Failure::is_disrupted)
     }
 
     /// Restarts without end cost as long as nobody stops them.
@@ -209,7 +214,7 @@ impl<'a> Over<'a> {
             let decision = attempt.decision.as_ref();
             decision.is_some_and(|d| d.is_disruption() && d.job_in_data.is_none())
         });
-        let of_pods = self.analysis.failures.iter().filter(|f| f.workload == self.workload && f.is_disrupted());
+        let of_pods = self.own_failures().filter(|failure| failure.is_disrupted());
         let lost = gone.filter_map(|attempt| attempt.gpu_seconds).chain(of_pods.filter_map(Failure::gpu_seconds)).sum();
         checkpoint::enable(self.maker(), self.analysis.snapshot, lost, self.recorded(), self.kubectl)
     }
@@ -217,14 +222,13 @@ impl<'a> Over<'a> {
     /// To wait where the controller is at it and can get on, else to look at what remains.
     fn wait_or_look(&self) -> Option<Advice> {
         let state = self.story.state();
-        let gone = self.analysis.failures.iter().any(|f| f.workload == self.workload && f.gone_job().is_some());
+        let gone = self.own_failures().any(|failure| failure.gone_job().is_some());
         if !gone {
             return None;
         }
         if matches!(state, WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing) {
             // What cannot start does not come right by waiting.
-            let is_stuck =
-                self.analysis.failures.iter().any(|f| f.workload == self.workload && f.class == Class::Pending);
+            let is_stuck = self.own_failures().any(|failure| failure.class == Class::Pending);
             let why = format!("the JobSet makes its Jobs anew by itself: {}", self.story.budget());
             let advice = Advice::new(SuggestionKind::Wait, why).run(self.explain());
             return (!is_stuck).then(|| Advice { evidence: self.recorded(), ..advice });

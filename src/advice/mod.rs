@@ -99,11 +99,12 @@ impl Drafts {
                 all.extend(u32::try_from(*index));
             }
         }
+        let ending = teardown::Ending::new(analysis);
         for (workload, (position, failures)) in failures_of {
-            let mut advices = job_set::advices(analysis, workload, now, kubectl);
+            let mut advices = job_set::advices(analysis, workload, &failures, now, kubectl);
             for job in &analysis.workloads[workload].jobs {
                 if analysis.workloads[workload].story.is_none() {
-                    advices.extend(teardown::of_job(analysis, job, now, kubectl));
+                    advices.extend(ending.of_job(analysis, job, now, kubectl));
                 }
             }
             advices.extend(enable_checkpoint(analysis, workload, &failures, kubectl));

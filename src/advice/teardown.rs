@@ -1,5 +1,7 @@
 //! Pods that should have ended long ago, on nodes that will never say that they have.
 
+use std::collections::HashMap;
+
 use super::Kubectl;
 use super::draft::Advice;
 use crate::analysis::{Analysis, JobSetStory, object};
@@ -17,21 +19,30 @@ pub(super) fn of_job_set(story: &JobSetStory, now: Option<Time>, kubectl: &Kubec
     unblock(&story.job_set.namespace, &blockers, now, "the JobSet cannot get on before they are gone", kubectl)
 }
 
-/// Advice for pods that keep a failing Job from becoming `Failed`.
-pub(super) fn of_job(analysis: &Analysis, job: &Job, now: Option<Time>, kubectl: &Kubectl) -> Vec<Advice> {
-    if job.failing().is_none() || job.is_finished() {
-        return Vec::new();
+/// Pods that were asked to end and have not, by the name of their Job.
+pub(super) struct Ending<'a>(HashMap<(&'a str, &'a str), Vec<&'a Pod>>);
+
+impl<'a> Ending<'a> {
+    pub(super) fn new(analysis: &'a Analysis) -> Self {
+        let mut pods: HashMap<(&str, &str), Vec<&Pod>> = HashMap::new();
+        for pod in analysis.snapshot.pods.iter().filter(|pod| pod.is_terminating()) {
+            if let Some(owner) = pod.owner.as_ref().filter(|owner| owner.is("batch", "Job")) {
+                pods.entry((&pod.namespace, &owner.name)).or_default().push(pod);
+            }
+        }
+        Self(pods)
     }
-    let of_job = |pod: &&Pod| {
-        let owner = pod.owner.as_ref().filter(|owner| owner.is("batch", "Job"));
-        pod.namespace == job.namespace
-            && pod.is_terminating()
-            && owner.is_some_and(|owner| owner.name == job.name && owner.uid == job.uid)
-    };
-    let blockers: Vec<Blocker> =
-        analysis.snapshot.pods.iter().filter(of_job).map(|pod| blocker(analysis, pod)).collect();
-    let blockers: Vec<&Blocker> = blockers.iter().collect();
-    unblock(&job.namespace, &blockers, now, "the Job does not become Failed before they are gone", kubectl)
+
+    /// Advice for pods that keep a failing Job from becoming `Failed`.
+    pub(super) fn of_job(&self, analysis: &Analysis, job: &Job, now: Option<Time>, kubectl: &Kubectl) -> Vec<Advice> {
+        let pods = self.0.get(&(&*job.namespace, &*job.name));
+        let of_job = |pod: &&&Pod| pod.owner.as_ref().is_some_and(|owner| owner.uid == job.uid);
+        let is_failing = job.failing().is_some() && !job.is_finished();
+        let pods = pods.filter(|_| is_failing).into_iter().flatten().filter(of_job);
+        let blockers: Vec<Blocker> = pods.map(|pod| blocker(analysis, pod)).collect();
+        let blockers: Vec<&Blocker> = blockers.iter().collect();
+        unblock(&job.namespace, &blockers, now, "the Job does not become Failed before they are gone", kubectl)
+    }
 }
 
 fn blocker(analysis: &Analysis, pod: &Pod) -> Blocker {
