@@ -270,6 +270,10 @@ impl Console for Terminal {
         }
         let (subject, namespace) = (&restart.subject, &restart.subject.namespace);
         let mut asked = io::stderr();
+        if !self.text {
+            // Nobody agrees to what was not shown.
+            let _ = render::restart_plan(restart, self.look, &mut asked);
+        }
         let _ = write!(asked, "Restart {subject} in namespace {namespace}? [y/N] ").and_then(|()| asked.flush());
         let mut answer = String::new();
         let read = io::stdin().lock().read_line(&mut answer);

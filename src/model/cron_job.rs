@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::job::JobTemplateView;
 use super::time::MaybeTime;
 use super::{Interner, MetaView, PodFailurePolicy, Text, Time, Uid, Word, or_default};
+use crate::checkpoint::Checkpoints;
 
 /// A `batch/v1` `CronJob` as it is read.
 #[derive(Debug, Default, Deserialize)]
@@ -67,6 +68,10 @@ pub struct CronJob {
     pub failed_history: u32,
     /// The `podFailurePolicy` that its runs are made with.
     pub policy: Option<Arc<PodFailurePolicy>>,
+    /// What the pod template tells of checkpoints, if it tells anything.
+    pub checkpoints: Option<Arc<Checkpoints>>,
+    /// `spec.jobTemplate.spec.ttlSecondsAfterFinished`.
+    pub ttl_seconds_after_finished: Option<u32>,
     /// `status.lastScheduleTime`.
     pub last_scheduled: Option<Time>,
     /// `status.lastSuccessfulTime`.
@@ -112,6 +117,8 @@ impl<'a> CronJobView<'a> {
                 .pod_failure_policy
                 .as_ref()
                 .map(|policy| Arc::new(policy.to_policy(interner))),
+            checkpoints: spec.job_template.spec.template.checkpoints(),
+            ttl_seconds_after_finished: spec.job_template.spec.ttl_seconds_after_finished,
             last_scheduled: self.status.last_schedule_time.0,
             last_succeeded: self.status.last_successful_time.0,
         }

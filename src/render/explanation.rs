@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Look;
 use super::age::{clock, day, whole};
 use super::attempts;
+use super::checkpoints::sentences;
 use super::text::{cut, one_line, wrap};
 use crate::model::human_duration;
 use crate::policy::NameSource;
@@ -17,6 +18,11 @@ const MOST_ENTRIES: usize = 8;
 const MOST_FACTS: usize = 4;
 const MOST_GAPS: usize = 4;
 const MOST_POLICIES: usize = 3;
+/// Columns below which a sentence does not stand beside its head.
+const NARROW: usize = 30;
+const MOST_TEMPLATES: usize = 3;
+/// Lines of one template's checkpoints.
+const MOST_LINES: usize = 5;
 const MOST_SUGGESTIONS: usize = 3;
 const GAP: u16 = 2;
 
@@ -61,6 +67,7 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
             page.judged(judged, out)?;
         }
     }
+    page.checkpoints(explanation, out)?;
     let evidence: Vec<String> =
         explanation.evidence.iter().map(|fact| format!("{} {} = {}", fact.object, fact.path, fact.value)).collect();
     page.section("Evidence", &evidence, MOST_FACTS, out)?;
@@ -237,6 +244,32 @@ impl Page {
         Ok(())
     }
 
+    /// A few lines a template: sentences are wrapped, as each is an answer, and what is beyond is in the JSON.
+    fn checkpoints(&self, explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+        let all = &explanation.checkpoints;
+        if all.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", self.bold("Checkpoints"))?;
+        let width = self.look.width.saturating_sub(4);
+        for report in all.iter().take(MOST_TEMPLATES) {
+            let mut lines: Vec<String> = Vec::new();
+            for sentence in sentences(report, explanation) {
+                let wrapped = wrap(&one_line(&sentence), width).into_iter().enumerate();
+                lines.extend(wrapped.map(|(number, line)| format!("{}{line}", if number == 0 { "" } else { "  " })));
+            }
+            let is_cut = lines.len() > MOST_LINES;
+            for (number, line) in lines.iter().take(MOST_LINES).enumerate() {
+                let more = if is_cut && number + 1 == MOST_LINES { "…" } else { "" };
+                writeln!(out, "  {}", cut(&format!("{line}{more}"), width + 2))?;
+            }
+        }
+        if all.len() > MOST_TEMPLATES {
+            writeln!(out, "  and {} more: -o json has them all", all.len() - MOST_TEMPLATES)?;
+        }
+        Ok(())
+    }
+
     fn suggestions(&self, explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
         if explanation.suggestions.is_empty() {
             return Ok(());
@@ -246,10 +279,23 @@ impl Page {
         for (number, suggestion) in explanation.suggestions.iter().take(MOST_SUGGESTIONS).enumerate() {
             let head = format!("{:<3}{:<width$}  ", number + 1, suggestion.title);
             let left = self.look.width.saturating_sub(head.width());
-            let line = format!("{head}{}", cut(&one_line(&suggestion.why), left));
-            writeln!(out, "{}", cut(line.trim_end(), self.look.width))?;
+            // The sentence is told whole, as a rule to add may stand in it; where it is narrow, below its head.
+            let (indent, left) =
+                if left < NARROW { (3, self.look.width.saturating_sub(3)) } else { (head.width(), left) };
+            if indent == 3 {
+                writeln!(out, "{}", cut(head.trim_end(), self.look.width))?;
+            }
+            for (line, text) in wrap(&one_line(&suggestion.why), left).iter().enumerate() {
+                let before = if line == 0 && indent > 3 { head.clone() } else { " ".repeat(indent) };
+                writeln!(out, "{before}{text}")?;
+            }
             for command in &suggestion.commands {
                 writeln!(out, "   {}", one_line(command))?;
+            }
+            if let Some(loses) = &suggestion.loses {
+                for line in wrap(&one_line(&format!("loses {loses}")), self.look.width.saturating_sub(3)) {
+                    writeln!(out, "   {line}")?;
+                }
             }
         }
         Ok(())

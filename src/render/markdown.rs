@@ -1,6 +1,7 @@
 use std::io::{self, Write};
 
 use super::attempts;
+use super::checkpoints::sentences;
 use super::explanation::{POLICY_HEADS, no_rule, policy_rows, policy_title};
 use super::text::one_line;
 use crate::report::Explanation;
@@ -50,6 +51,9 @@ pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write
             list(Some(&title), &whys, out)?;
         }
     }
+    let lines = explanation.checkpoints.iter().flat_map(|report| sentences(report, explanation));
+    let lines: Vec<String> = lines.collect();
+    list(Some("Checkpoints"), &lines, out)?;
     let facts: Vec<Vec<String>> = explanation
         .evidence
         .iter()
@@ -67,6 +71,9 @@ pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write
         writeln!(out, "{}. **{}**: {}\n", number + 1, escaped(&suggestion.title), escaped(&suggestion.why))?;
         for command in &suggestion.commands {
             writeln!(out, "   ```sh\n   {}\n   ```\n", one_line(command))?;
+        }
+        if let Some(loses) = &suggestion.loses {
+            writeln!(out, "   Loses {}\n", escaped(loses))?;
         }
     }
     Ok(())

@@ -17,7 +17,19 @@ pub(super) fn plan(restart: &Restart, look: Look, out: &mut impl Write) -> io::R
     section("Steps", &steps, look, out, |position| format!("{:<2} ", position + 1))?;
     section("Lost", &restart.losses, look, out, |_| "- ".to_owned())?;
     section("Notes", &restart.notices, look, out, |_| "- ".to_owned())?;
-    writeln!(out)
+    writeln!(out)?;
+    if restart.dry_run == DryRun::None {
+        writeln!(out, "Checked: the server would take {}; nothing has been changed yet", writes(restart))?;
+    }
+    Ok(())
+}
+
+/// `all 2 writes`.
+fn writes(restart: &Restart) -> String {
+    match restart.steps.iter().filter(|step| step.verb != "wait").count() {
+        1 => "the one write".to_owned(),
+        writes => format!("all {writes} writes"),
+    }
 }
 
 fn section(
@@ -51,15 +63,13 @@ pub(super) fn step(step: &RestartStep, look: Look, out: &mut impl Write) -> io::
 }
 
 pub(super) fn end(restart: &Restart, look: Look, out: &mut impl Write) -> io::Result<()> {
-    let writes = restart.steps.iter().filter(|step| step.verb != "wait").count();
     let (said, lead) = match (restart.outcome, restart.dry_run) {
         (RestartOutcome::Done, _) => (format!("Restarted {}", subject(restart)), "Look at it"),
         (RestartOutcome::DryRun, DryRun::Client) => {
             ("Client dry run: no write was sent, and nothing was changed".to_owned(), "To do it")
         }
         (RestartOutcome::DryRun, _) => {
-            let all = if writes == 1 { "the one write".to_owned() } else { format!("all {writes} writes") };
-            (format!("Server dry run: the server would take {all}; nothing was changed"), "To do it")
+            (format!("Server dry run: the server would take {}; nothing was changed", writes(restart)), "To do it")
         }
         (RestartOutcome::Refused | RestartOutcome::Failed | RestartOutcome::Declined, _) => return Ok(()),
     };

@@ -47,8 +47,10 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
         let all: Vec<&Suggestion> = report.suggestions.iter().collect();
         let most = if wide { usize::MAX } else { MOST_SUGGESTIONS };
         let suggestions = some_of_each(&all, |suggestion| suggestion.kind, most);
-        // Head, blank lines, column heads, the lines that tell what is not shown, two lines a suggestion.
-        let other_lines = 10 + notes + 2 * usize::from(foot.is_some()) + 2 * suggestions.len();
+        // Head, blank lines, column heads, the lines that tell what is not shown, two lines a suggestion and one more where
+        // something is lost by it.
+        let losing = suggestions.iter().filter(|suggestion| suggestion.loses.is_some()).count();
+        let other_lines = 10 + notes + 2 * usize::from(foot.is_some()) + 2 * suggestions.len() + losing;
         let rows = if wide { groups.len() } else { SCREEN.saturating_sub(other_lines).max(5) };
         let shown = some_of_each(&groups, |group| (group.class, group.job_set_rule.is_some()), rows);
         print_groups(&shown, report, look, wide, out)?;
@@ -395,6 +397,10 @@ fn print_suggestions(
         // A command is never cut: it must run as it is printed.
         for command in suggestion.commands.iter().take(if wide { usize::MAX } else { 1 }) {
             writeln!(out, "   {}", one_line(command))?;
+        }
+        if let Some(loses) = &suggestion.loses {
+            let loses = one_line(&format!("loses {loses}"));
+            writeln!(out, "   {}", if wide { loses } else { cut(&loses, look.width.saturating_sub(3)) })?;
         }
     }
     let more = report.suggestions.len() - suggestions.len();

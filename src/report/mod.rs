@@ -2,6 +2,7 @@
 //!
 //! Inside a version there are only additions. Times are RFC 3339, durations seconds, unknown is `null`.
 
+mod checkpoint;
 mod class;
 mod explanation;
 mod failure;
@@ -14,6 +15,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use checkpoint::{
+    AnswerReport, CheckpointReport, DeletedBy, DeletionReport, DurableReport, SavesReport, SigtermReport,
+    SnapshotReport,
+};
 pub use class::Class;
 pub use explanation::{Explanation, Judged, PolicyReport, PolicyRule, RuleVerdict, Run, TimelineEntry, TimelineKind};
 pub use failure::{FailureLine, FailureRule};

@@ -87,20 +87,19 @@ fn create(
     replaces: Option<&str>,
     manifest: &Value,
 ) -> Result<Option<String>, Failure> {
-    if let Some(made) = made(session, object, replaces)? {
-        return Ok(Some(made));
+    const TRIES: u32 = 2;
+    let mut attempt = 1;
+    loop {
+        if let Some(made) = made(session, object, replaces)? {
+            return Ok(Some(made));
+        }
+        let Err(error) = session.create(object, manifest, false) else { return Ok(None) };
+        // Without a clear answer it may have been created, and a name may have been taken meanwhile: only a look tells.
+        if attempt == TRIES || !(error.unclear || error.code == Some(409)) {
+            return made(session, object, replaces)?.map(Some).ok_or_else(|| error.into());
+        }
+        attempt += 1;
     }
-    let Err(error) = session.create(object, manifest, false) else { return Ok(None) };
-    // Without a clear answer it may have been created; only a look tells.
-    if (error.unclear || error.code == Some(409))
-        && let Some(made) = made(session, object, replaces)?
-    {
-        return Ok(Some(made));
-    }
-    if error.unclear {
-        return Ok(session.create(object, manifest, false).map(|_| None)?);
-    }
-    Err(error.into())
 }
 
 fn made(session: &Session, object: &Object, replaces: Option<&str>) -> Result<Option<String>, Failure> {

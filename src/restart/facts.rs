@@ -28,8 +28,8 @@ pub(super) struct Facts {
     pub(super) unread: Vec<String>,
 }
 
-/// A volume claim that a `JobSet` made of a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A volume claim of a `JobSet`'s template.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Claim {
     pub(super) name: String,
     /// The template's name, which is the volume's in the pods.
@@ -38,13 +38,17 @@ pub(super) struct Claim {
 }
 
 /// What becomes of a volume claim when its `JobSet` is deleted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fate {
     /// It is deleted with it.
     Deleted,
-    /// It stays, or is not there.
-    Stays,
-    /// It could not be read.
+    /// It stays, with this spec.
+    Stays(Value),
+    /// It is not there.
+    Missing,
+    /// It could not be read, though its policy keeps it.
+    StaysUnread(String),
+    /// It could not be read, and its policy deletes it.
     Unknown(String),
 }
 
@@ -112,13 +116,13 @@ impl Facts {
             .filter(|(count, _)| *count > 0)
             .map(|(count, phase)| format!("{count} {}", phase.to_ascii_lowercase()))
             .collect();
-        let mut names: Vec<&str> = self.pods.iter().take(NAMED).map(object::name).collect();
-        let more = format!("{} more", self.pods.len() - names.len());
-        if self.pods.len() > NAMED {
-            names.push(&more);
-        }
+        let named: Vec<&str> = self.pods.iter().take(NAMED).map(object::name).collect();
+        let more = match self.pods.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
         let (number, their) = (counted(self.pods.len(), "pod"), if self.pods.len() == 1 { "its" } else { "their" });
-        Some(format!("{number} ({}) and {their} logs: {}", counts.join(", "), names.join(", ")))
+        Some(format!("{number} ({}) and {their} logs: {}{more}", counts.join(", "), named.join(", ")))
     }
 }
 

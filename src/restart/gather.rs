@@ -120,7 +120,7 @@ fn selector(selector: &Value) -> String {
     all.join(",")
 }
 
-/// The claims that go with an ended `JobSet` when it is deleted. A claim is the `JobSet`'s as long as it names its uid.
+/// The claims of an ended `JobSet`'s templates. One is the `JobSet`'s as long as it names its uid.
 /// Source: JobSet `pkg/controllers/volume_claim_policy.go`.
 fn claims(session: &Session, facts: &Facts) -> Vec<Claim> {
     if condition(&facts.object, &["Failed", "Completed"]).is_none()
@@ -129,15 +129,19 @@ fn claims(session: &Session, facts: &Facts) -> Vec<Claim> {
         return Vec::new();
     }
     let policies = array(&facts.object, "/spec/volumeClaimPolicies").iter();
-    let deleting = policies.filter(|policy| text(policy, "/retentionPolicy/whenDeleted") != "Retain");
-    let templates = deleting.flat_map(|policy| array(policy, "/templates"));
+    let templates = policies.flat_map(|policy| {
+        let keeps = text(policy, "/retentionPolicy/whenDeleted") == "Retain";
+        array(policy, "/templates").iter().map(move |template| (keeps, template))
+    });
     let like = Object { api_version: "v1".into(), resource: "persistentvolumeclaims".into(), ..facts.at.clone() };
-    let claims = templates.map(|template| {
+    let claims = templates.map(|(keeps, template)| {
         let template = name(template).to_owned();
         let name = format!("{template}-{}", facts.at.name);
         let fate = match session.get(&like.named(&name)) {
             Ok(Some(claim)) if is_owned_by(&claim, uid(&facts.object)) => Fate::Deleted,
-            Ok(_) => Fate::Stays,
+            Ok(Some(claim)) => Fate::Stays(claim["spec"].clone()),
+            Ok(None) => Fate::Missing,
+            Err(error) if keeps => Fate::StaysUnread(error.to_string()),
             Err(error) => Fate::Unknown(error.to_string()),
         };
         Claim { name, template, fate }

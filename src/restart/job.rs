@@ -1,5 +1,6 @@
 //! Jobs are made again from their own spec, as a finished one cannot be started and a running one not be reset.
 
+use super::checkpoints::since_the_last;
 use super::facts::{Facts, Wish};
 use super::guards::{self, Depth};
 use super::kind::Kind;
@@ -9,15 +10,12 @@ use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
 use crate::report::RefusalReason;
 
-/// What is lost of a run, in words that claim nothing.
-pub(super) const SINCE_THE_LAST_CHECKPOINT: &str =
-    "what was computed since the last checkpoint; whether there is one is not known";
-
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     let mut plan = Plan::default();
     let depth = if wish.keep { Depth::Copied } else { Depth::Recreated };
     guards::check(&mut plan, facts, wish, depth);
     still_running(&mut plan, facts, wish);
+    failed_by_rule(&mut plan, facts);
     let mut manifest = wish.changed(&mut plan, strip(Kind::Job, &facts.object));
     if guards::queue(&facts.object).is_some() {
         manifest["spec"]["suspend"] = true.into();
@@ -69,7 +67,17 @@ fn losses(plan: &mut Plan, facts: &Facts) {
         format!("; {}{because} since {}", text(condition, "/type"), text(condition, "/lastTransitionTime"))
     });
     plan.lose(format!("its status: {} failed and {} succeeded pods{ended}", counted("failed"), counted("succeeded")));
-    plan.lose(SINCE_THE_LAST_CHECKPOINT);
+    plan.lose(since_the_last(&facts.object));
+}
+
+/// A rule says that trying again does not help. Source: KEP-3329, KEP-4443 for the reasons with a name behind.
+fn failed_by_rule(plan: &mut Plan, facts: &Facts) {
+    let failed = condition(&facts.object, &["Failed", "FailureTarget"]);
+    if failed.is_some_and(|condition| text(condition, "/reason").starts_with("PodFailurePolicy")) {
+        plan.notice(
+            "it failed by a FailJob rule of its podFailurePolicy: it will fail again unless the cause has been mended",
+        );
+    }
 }
 
 /// A Job that is not over is left to its controller.
@@ -163,6 +171,17 @@ mod tests {
         let [step] = &kept.steps[..] else { panic!("{kept:?}") };
         let Action::Create { object, replaces: None, manifest } = &step.action else { panic!("{kept:?}") };
         assert!(object.name.starts_with("etl-") && manifest["metadata"]["name"] == *object.name);
+    }
+
+    #[test]
+    fn a_failure_that_its_rules_call_final_is_named() {
+        for (reason, said) in [("PodFailurePolicy", true), ("PodFailurePolicy_oom", true), ("DeadlineExceeded", false)]
+        {
+            let mut job = job("Failed");
+            job["status"]["conditions"][0]["reason"] = reason.into();
+            let planned = plan(&facts(&job), &wish(Kind::Job, "etl"));
+            assert_eq!(planned.notices.iter().any(|notice| notice.contains("it will fail again")), said, "{reason}");
+        }
     }
 
     #[test]

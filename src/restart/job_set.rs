@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::facts::{Claim, Facts, Fate, Wish, counted};
+use super::checkpoints::since_the_last;
+use super::facts::{Facts, Wish, counted};
 use super::guards::{self, Depth};
-use super::job::{QUEUED, SINCE_THE_LAST_CHECKPOINT, recreate};
+use super::job::{QUEUED, recreate};
 use super::kind::Kind;
 use super::object::{array, condition, is_being_deleted, is_set, name, number, text, uid};
 use super::plan::{Action, Plan};
@@ -46,17 +47,19 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
     let mut plan = Plan::default();
     "it has ended: it is deleted, and made again from its own spec".clone_into(&mut plan.summary);
     guards::check(&mut plan, facts, wish, Depth::Recreated);
-    volumes_at_risk(&mut plan, facts, wish);
-    let manifest = manifest(&mut plan, facts, wish);
+    volumes::at_risk(&mut plan, facts, wish);
+    let mut manifest = manifest(&mut plan, facts, wish);
+    volumes::use_again(&mut plan, facts, &mut manifest);
     recreate(&mut plan, facts, wish, manifest);
     plan.losses.extend(facts.pods_and_logs());
     if !facts.jobs.is_empty() {
         let names: Vec<&str> = facts.jobs.iter().map(name).collect();
-        plan.lose(format!("{} with their conditions: {}", counted(facts.jobs.len(), "Job"), names.join(", ")));
+        let their = if names.len() == 1 { "its" } else { "their" };
+        plan.lose(format!("{} with {their} conditions: {}", counted(names.len(), "Job"), names.join(", ")));
     }
     let restarts = number(&facts.object, "/status/restarts").unwrap_or_default();
     plan.lose(format!("its status: conditions and restart counters ({restarts} restarts), which begin at 0 again"));
-    plan.lose(SINCE_THE_LAST_CHECKPOINT);
+    plan.lose(since_the_last(&facts.object));
     plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &wish.subject()])];
     plan
 }
@@ -68,52 +71,6 @@ fn manifest(plan: &mut Plan, facts: &Facts, wish: &Wish) -> Value {
         plan.notice(QUEUED);
     }
     manifest
-}
-
-/// What a deletion takes with it, by volume claim. It is never assumed that one holds nothing.
-fn volumes_at_risk(plan: &mut Plan, facts: &Facts, wish: &Wish) {
-    for claim in &facts.claims {
-        let mounted = volumes::mounted_for_checkpoints(&facts.object, &claim.template);
-        let holds = match &mounted {
-            Some(sign) => format!("is for checkpoints, by its mount ({sign})"),
-            None => "may hold checkpoints; whether it does is not known".to_owned(),
-        };
-        match &claim.fate {
-            Fate::Stays => {}
-            Fate::Deleted if wish.allow_checkpoint_loss => {
-                plan.lose(format!("pvc/{} and all that is on it: it is deleted with the JobSet, and {holds}", claim.name));
-            }
-            Fate::Unknown(why) if wish.allow_checkpoint_loss => {
-                plan.lose(format!("perhaps pvc/{}: it could not be read ({why})", claim.name));
-            }
-            Fate::Deleted => plan.refuse(
-                RefusalReason::CheckpointLoss,
-                format!(
-                    "pvc/{} would be deleted with {} (volumeClaimPolicies, whenDeleted Delete), and {holds}; take its \
-                     owner away first, and the new JobSet uses it again, or go on with --allow-checkpoint-loss",
-                    claim.name,
-                    wish.subject()
-                ),
-                vec![protect(claim, wish)],
-            ),
-            Fate::Unknown(why) => plan.refuse(
-                RefusalReason::CheckpointLoss,
-                format!(
-                    "pvc/{} may be deleted with {}, and {holds}: it could not be read ({why}); ask for the right to get \
-                     it, or go on with --allow-checkpoint-loss",
-                    claim.name,
-                    wish.subject()
-                ),
-                vec![wish.again_with("--allow-checkpoint-loss")],
-            ),
-        }
-    }
-}
-
-/// Source: JobSet `pkg/controllers/volume_claim_policy.go`: a claim that is there already is used as it is.
-fn protect(claim: &Claim, wish: &Wish) -> String {
-    let patch = r#"[{"op":"remove","path":"/metadata/ownerReferences"}]"#;
-    wish.commands.kubectl(&["patch", "pvc", &claim.name, "--type=json", "-p", patch])
 }
 
 fn resumed(facts: &Facts, wish: &Wish) -> Plan {
@@ -155,7 +112,7 @@ fn resumed_losses(plan: &mut Plan, facts: &Facts) {
     let running = Facts { pods: facts.running().cloned().collect(), ..Facts::default() };
     let lost = running.pods_and_logs();
     if lost.is_some() {
-        plan.lose(SINCE_THE_LAST_CHECKPOINT);
+        plan.lose(since_the_last(&facts.object));
     }
     plan.losses.splice(0..0, lost);
     let done: Vec<&str> = facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect();
@@ -256,31 +213,6 @@ mod tests {
         }
         let kept = plan(&running, &Wish { keep: true, ..wish(Kind::JobSet, "llama") });
         assert_eq!(kept.refusals[0].reason, RefusalReason::NotPossible);
-    }
-
-    #[test]
-    fn claims_that_go_with_it_are_protected_first_or_lost_knowingly() {
-        let mut ended = facts(&job_set(&json!({"terminalState": "Failed"})));
-        let claim = |fate| Claim { name: "checkpoints-llama".into(), template: "checkpoints".into(), fate };
-        for (fate, said) in [
-            (Fate::Stays, None),
-            (Fate::Deleted, Some("by its mount")),
-            (Fate::Unknown("403".into()), Some("could not be read (403)")),
-        ] {
-            ended.claims = vec![claim(fate)];
-            let refused = plan(&ended, &wish(Kind::JobSet, "llama"));
-            assert_eq!(refused.refusals.first().map(|r| r.message.contains(said.unwrap())), said.map(|_| true));
-            let allowed = plan(&ended, &Wish { allow_checkpoint_loss: true, ..wish(Kind::JobSet, "llama") });
-            assert!(allowed.refusals.is_empty());
-            assert_eq!(allowed.losses.iter().any(|loss| loss.contains("pvc/checkpoints-llama")), said.is_some());
-        }
-        ended.claims = vec![claim(Fate::Deleted)];
-        assert_eq!(
-            plan(&ended, &wish(Kind::JobSet, "llama")).refusals[0].commands,
-            [
-                r#"kubectl patch pvc checkpoints-llama --type=json -p '[{"op":"remove","path":"/metadata/ownerReferences"}]' -n ml"#
-            ]
-        );
     }
 
     #[test]

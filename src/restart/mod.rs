@@ -6,6 +6,7 @@
 //! [`crate::source::cluster::Session`].
 
 mod carry_out;
+mod checkpoints;
 mod command;
 mod cron_job;
 mod evidence;

@@ -2,8 +2,10 @@
 
 mod arguments;
 mod bad_input;
+mod checkpoints;
 mod documents;
 mod explain;
 mod formats;
+mod restart;
 mod support;
 mod table;

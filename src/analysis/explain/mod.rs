@@ -1,9 +1,11 @@
 //! The whole story of one workload or pod: what became of it, in order of time, under which rules, how each fact is known
 //! and what is not.
 
+mod checkpoints;
 mod judged;
 mod policies;
 mod runs;
+mod snapshots;
 mod subject;
 mod timeline;
 mod verdict;
@@ -51,6 +53,7 @@ pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Expl
         runs: runs::runs(&facts),
         policies: policies::policies(&facts),
         judged: judged::judged(&facts),
+        checkpoints: checkpoints::checkpoints(&facts),
         evidence: facts.evidence(),
         missing: facts.missing(),
         suggestions: Vec::new(),

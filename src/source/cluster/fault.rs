@@ -45,6 +45,8 @@ pub(super) struct Status {
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Characters of an answer that is no `Status`.
 const SHOWN: usize = 200;
+/// Of a `Status`: webhooks quote whole fields before they say what is wrong with them.
+const SHOWN_OF_STATUS: usize = 4000;
 
 impl Status {
     /// Reads an error's body: a `Status`, or whatever a load balancer says.
@@ -68,7 +70,11 @@ impl Status {
             Ok(body) if body.kind == "Status" => Self {
                 code,
                 reason: body.reason,
-                message: if body.message.is_empty() { canonical(code) } else { first_line(body.message.as_bytes()) },
+                message: if body.message.is_empty() {
+                    canonical(code)
+                } else {
+                    line(body.message.as_bytes(), SHOWN_OF_STATUS)
+                },
                 continue_token: Some(body.metadata.r#continue).filter(|token| !token.is_empty()),
                 retry_after,
             },
@@ -88,6 +94,10 @@ fn canonical(code: u16) -> String {
 
 /// The first line of a text that says something, without HTML's tags and control characters, cut short.
 pub(super) fn first_line(bytes: &[u8]) -> String {
+    line(bytes, SHOWN)
+}
+
+fn line(bytes: &[u8], most: usize) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(64 << 10)]);
     let mut plain = String::new();
     let mut rest = text.as_ref();
@@ -107,7 +117,7 @@ pub(super) fn first_line(bytes: &[u8]) -> String {
     }
     plain += rest;
     let line = plain.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect()
+    line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect()
 }
 
 impl Fault {

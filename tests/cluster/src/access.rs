@@ -55,6 +55,14 @@ fn allowing(name: &str, resources: &[(&str, &str)]) -> Value {
 
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 
+/// Gives a user the roles of one published file.
+pub(crate) async fn grant(api: &Api, file: &str, user: &str) -> Result<()> {
+    for role in published(file, &[])? {
+        bind(api, &role, user).await?;
+    }
+    Ok(())
+}
+
 async fn bind(api: &Api, role: &Value, user: &str) -> Result<()> {
     api.ensure(&format!("{RBAC}/clusterroles"), role).await?;
     let binding = json!({

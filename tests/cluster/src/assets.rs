@@ -40,6 +40,19 @@ const COMPONENTS: &[Component] = &[
             &[("config/components/crd/bases", "crds"), ("config/components/webhook/manifests.yaml", "webhooks.yaml")],
         )),
     },
+    Component {
+        name: "lws",
+        programs: &[("lws-controller", "sigs.k8s.io/lws/cmd")],
+        manifests: Some((
+            "sigs.k8s.io/lws",
+            &[("config/crd/bases", "crds"), ("config/webhook/manifests.yaml", "webhooks.yaml")],
+        )),
+    },
+    Component {
+        name: "agent-sandbox",
+        programs: &[("agent-sandbox-controller", "sigs.k8s.io/agent-sandbox/cmd/agent-sandbox-controller")],
+        manifests: Some(("sigs.k8s.io/agent-sandbox", &[("k8s/crds", "crds")])),
+    },
 ];
 
 #[derive(Clone)]

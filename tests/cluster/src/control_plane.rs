@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use crate::api::Api;
 use crate::assets::Assets;
 use crate::certificates::{Authority, Identity};
+use crate::controllers::{AGENT_SANDBOX, Controller, LEADER_WORKER_SET, Place};
 use crate::jobset;
 use crate::wait::{Answer, until};
 
@@ -30,6 +31,23 @@ pub(crate) enum Parts {
     JobSets,
     /// The scheduler and the JobSet controller as well, which is as it is installed by default.
     Everything,
+    /// Everything, and the LeaderWorkerSet and Agent Sandbox controllers.
+    Serving,
+}
+
+impl Parts {
+    const fn schedules(self) -> bool {
+        matches!(self, Self::Everything | Self::Serving)
+    }
+
+    const fn controllers(self) -> &'static [Controller] {
+        match self {
+            Self::JobsOnly => &[],
+            Self::JobSets => &[jobset::WITH_RESTART_JOB],
+            Self::Everything => &[jobset::DEFAULT],
+            Self::Serving => &[jobset::DEFAULT, LEADER_WORKER_SET, AGENT_SANDBOX],
+        }
+    }
 }
 
 pub(crate) struct ControlPlane {
@@ -145,7 +163,7 @@ impl ControlPlane {
                 &assets.binary("kube-controller-manager"),
                 &controller_manager(&authority),
             )?);
-            if parts == Parts::Everything {
+            if parts.schedules() {
                 processes.push(Process::start(
                     &folder,
                     "kube-scheduler",
@@ -153,8 +171,8 @@ impl ControlPlane {
                     &scheduler(),
                 )?);
             }
-            if parts != Parts::JobsOnly {
-                processes.push(jobset_controller(&api, assets, &authority, &folder, parts).await?);
+            for controller in parts.controllers() {
+                processes.push(start_controller(&api, assets, &authority, &folder, controller).await?);
             }
             Ok::<_, anyhow::Error>(api)
         };
@@ -211,25 +229,26 @@ async fn await_ready(api: &Api, processes: &mut [Process]) -> Result<()> {
     .await
 }
 
-async fn jobset_controller(
+async fn start_controller(
     api: &Api,
     assets: &Assets,
     authority: &Authority,
     folder: &Path,
-    parts: Parts,
+    controller: &Controller,
 ) -> Result<Process> {
     let [hook_port, health_port, _] = free_ports()?;
-    let manifests = assets.manifests("jobset");
-    jobset::install_kinds(api, &manifests).await?;
-    let configuration = folder.join("jobset.json");
-    let restart_job = parts == Parts::JobSets;
-    let settings = jobset::configuration(hook_port, health_port, &authority.path(""), restart_job);
-    fs::write(&configuration, settings.to_string())?;
-    let arguments = jobset::arguments(&configuration);
-    let mut process = Process::start(folder, jobset::PROGRAM, &assets.binary(jobset::PROGRAM), &arguments)?;
+    let manifests = assets.manifests(controller.name);
+    controller.install_kinds(api, &manifests, hook_port, authority.pem()).await?;
+    let place = Place { certificates: &authority.path(""), hook_port, health_port };
+    let configuration = folder.join(format!("{}.json", controller.name));
+    if let Some(settings) = (controller.settings)(&place) {
+        fs::write(&configuration, settings.to_string())?;
+    }
+    let arguments = (controller.arguments)(&place, &configuration);
+    let mut process = Process::start(folder, controller.program, &assets.binary(controller.program), &arguments)?;
     let address = format!("127.0.0.1:{hook_port}");
     let running = std::sync::Mutex::new(&mut process);
-    until("the JobSet webhook to listen", START, || async {
+    until(&format!("the webhook of {} to listen", controller.program), START, || async {
         running.lock().expect("nothing panics while holding it").ensure_running()?;
         Ok(match tokio::net::TcpStream::connect(&address).await {
             Ok(_) => Answer::Ready(()),
@@ -237,7 +256,7 @@ async fn jobset_controller(
         })
     })
     .await?;
-    jobset::install_webhooks(api, &manifests, hook_port, authority.pem()).await?;
+    controller.install_webhooks(api, &manifests, hook_port, authority.pem()).await?;
     Ok(process)
 }
 

@@ -8,6 +8,7 @@ mod cli;
 mod compare;
 mod container;
 mod control_plane;
+mod controllers;
 mod developer;
 mod differential;
 mod expectations;
@@ -16,6 +17,7 @@ mod jobset;
 mod jobsets;
 mod kubelet;
 mod random_job;
+mod restarts;
 mod results;
 mod scenario;
 mod scenarios;
@@ -68,6 +70,15 @@ enum Command {
         #[command(flatten)]
         random: Random,
     },
+    /// Run the tests of restarts alone
+    Restarts {
+        /// Only tests whose name contains this
+        #[arg(long, value_name = "NAME")]
+        only: Option<String>,
+        /// The program under test [default: target/release/kubectl-sigapps]
+        #[arg(long, value_name = "PATH")]
+        tool: Option<PathBuf>,
+    },
     /// Run the comparisons with the Job and the JobSet controller alone, with more of each
     Differential {
         #[command(flatten)]
@@ -100,9 +111,13 @@ impl Random {
     }
 
     fn tool(&self) -> PathBuf {
-        let workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-        self.tool.clone().unwrap_or_else(|| PathBuf::from(workspace).join("target/release/kubectl-sigapps"))
+        tool_or_built(self.tool.clone())
     }
+}
+
+fn tool_or_built(tool: Option<PathBuf>) -> PathBuf {
+    let workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    tool.unwrap_or_else(|| PathBuf::from(workspace).join("target/release/kubectl-sigapps"))
 }
 
 #[tokio::main]
@@ -140,6 +155,11 @@ async fn perform(command: Command) -> Result<bool> {
         Command::Down => developer::down().map(|()| true),
         Command::Fill { pods, kubeconfig } => fill::run(kubeconfig.as_deref(), pods).await.map(|()| true),
         Command::Run { only, random } => Ok(run(&assets, only, &random).await),
+        Command::Restarts { only, tool } => {
+            let mut results = Results::new(only);
+            restarts::run_all(&assets, &tool_or_built(tool), &mut results).await?;
+            Ok(results.finish())
+        }
         Command::Differential { random, watch_only } => {
             let mut results = Results::new(None);
             random.compare(&assets, watch_only, &mut results).await?;
@@ -182,6 +202,10 @@ async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
     if jobsets::scenarios::names_with_restart_job().iter().any(|name| results.wants(name)) {
         let ran = jobsets::scenarios::run_with_restart_job(assets, &tool, &mut results).await;
         results.record_error("scenarios-with-restart-job", ran);
+    }
+    if restarts::NAMES.iter().any(|name| results.wants(name)) {
+        let ran = restarts::run_all(assets, &tool, &mut results).await;
+        results.record_error("restarts", ran);
     }
     results.finish()
 }

@@ -124,6 +124,11 @@ impl Scenario {
         Self::of("scenarios/restart-job")
     }
 
+    /// Those that are restarted.
+    pub(crate) fn restarted() -> Result<Vec<Self>> {
+        Self::of("scenarios/restarts")
+    }
+
     fn of(folder: &str) -> Result<Vec<Self>> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -163,8 +168,10 @@ impl Scenario {
     pub(crate) fn ending(&self, pod: &Value, earlier: u64) -> Option<&Ending> {
         let name = text(pod, "/metadata/name");
         let ours = self.objects.iter().any(|object| {
-            let prefix = format!("{}-", text(object, "/metadata/name"));
-            text(object, "/metadata/namespace") == text(pod, "/metadata/namespace") && name.starts_with(&prefix)
+            // A Sandbox's pod has its name, others' begin with it.
+            let rest = name.strip_prefix(text(object, "/metadata/name"));
+            text(object, "/metadata/namespace") == text(pod, "/metadata/namespace")
+                && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         });
         if !ours {
             return None;
@@ -196,7 +203,11 @@ fn among(list: &[u64], value: Option<u64>) -> bool {
 fn collection(object: &Value) -> Result<String> {
     let (version, kind) = (text(object, "/apiVersion"), text(object, "/kind"));
     let (group, plural) = match kind {
-        "Job" | "CronJob" | "JobSet" => (format!("/apis/{version}"), format!("{}s", kind.to_lowercase())),
+        "Job" | "CronJob" | "JobSet" | "Deployment" | "StatefulSet" | "DaemonSet" => {
+            (format!("/apis/{version}"), format!("{}s", kind.to_lowercase()))
+        }
+        "LeaderWorkerSet" => (format!("/apis/{version}"), "leaderworkersets".to_owned()),
+        "Sandbox" => (format!("/apis/{version}"), "sandboxes".to_owned()),
         "PersistentVolumeClaim" => (format!("/api/{version}"), "persistentvolumeclaims".to_owned()),
         "PersistentVolume" => return Ok(format!("/api/{version}/persistentvolumes")),
         _ => bail!("no scenario has had a {kind} yet"),

@@ -100,8 +100,12 @@ impl Tool {
         &self.program
     }
 
+    pub(crate) fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
     /// It sees no kubeconfig but one that is named.
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.env("KUBECONFIG", "/dev/null").env("HOME", "/nonexistent");
         command
