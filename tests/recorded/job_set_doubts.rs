@@ -377,3 +377,44 @@ fn a_negative_selector_does_not_match_through_the_other_object() {
         assert_eq!(seen("team!=data", of_set), 2, "{of_set}");
     }
 }
+
+/// The Jobs that the attempt began with are gone, and their Events with them.
+#[test]
+fn a_job_made_anew_alone_did_not_begin_with_its_attempt() {
+    let limit = "jobset failed due to reaching max number of restarts (first failed job: js-a-0)";
+    let ended = condition("Failed", "True", "ReachedMaxRestarts", limit, "2026-11-30T09:50:00Z");
+    let started = |own: &str| {
+        let mut job = job("js-a-0", 0, &[["Failed", "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:49:59Z"]]);
+        job["metadata"]["labels"]["jobset.sigs.k8s.io/job-restart-attempt"] = own.into();
+        job["status"]["startTime"] = "2026-11-30T09:30:00Z".into();
+        let status = json!({"restarts": 0, "terminalState": "Failed", "conditions": [ended]});
+        let policy = json!({"maxRestarts": 1, "rules": [{"name": "alone", "action": "RestartJob"}]});
+        let story = JobSet::new(policy).status(status).with([job, failed_pod("js-a-0", 0)]);
+        let attempt = attempts(&story).last().unwrap().clone();
+        (attempt["startedAt"].clone(), attempt["gpuSeconds"].is_null())
+    };
+    assert_eq!(started("0"), (json!("2026-11-30T09:30:00Z"), false));
+    assert_eq!(started("1"), (json!("2026-11-30T09:00:00Z"), true), "the JobSet's own creation, and no cost");
+}
+
+/// Made anew alone, the Event of that lost, and that of its second failure as well: the first one led to nothing later.
+#[test]
+fn a_job_whose_successor_was_there_did_not_lead_to_a_decision() {
+    let message = "applying RestartJob failure policy action (first failed job: js-a-0)";
+    let create = |attempt: u32, at: &str| job_event("js-a-0", attempt, "SuccessfulCreate", "Created pod: x", at);
+    let reason = |second: Option<&str>| {
+        let events = [
+            create(0, "2026-11-30T09:00:01.200000Z"),
+            job_event("js-a-0", 0, "DeadlineExceeded", "m", "2026-11-30T09:10:00.100000Z"),
+            create(1, "2026-11-30T09:10:01.200000Z"),
+            event("RestartJobFailurePolicyAction", message, "2026-11-30T09:20:00.200000Z"),
+        ];
+        let second = second.map(|reason| job_event("js-a-0", 1, reason, "m", "2026-11-30T09:20:00.100000Z"));
+        let policy = json!({"maxRestarts": 5, "rules": [{"name": "alone", "action": "RestartJob"}]});
+        let status = json!({"restarts": 0, "replicatedJobsStatus": [{"name": "a", "jobRestarts": [1, 0]}]});
+        let story = JobSet::new(policy).status(status).with(events.into_iter().chain(second));
+        attempts(&story)[0]["reason"].clone()
+    };
+    assert_eq!(reason(None), Value::Null);
+    assert_eq!(reason(Some("BackoffLimitExceeded")), "BackoffLimitExceeded");
+}

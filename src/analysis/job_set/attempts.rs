@@ -269,6 +269,12 @@ impl<'s> Teller<'s, '_, '_> {
         };
         let of_name = self.lives.named(name).filter(fits);
         let index = of_name.max_by_key(|index| self.lives.get(*index).failed.and_then(|failed| failed.at))?;
+        // The one there was a later one, whose failure no Event tells.
+        let life = self.lives.get(index);
+        let mut others = self.lives.named(name).map(|other| self.lives.get(other));
+        if recorded.at.is_some_and(|at| others.any(|other| other.took_over(life, at))) {
+            return None;
+        }
         self.claimed.insert(index);
         Some(index)
     }

@@ -80,6 +80,12 @@ impl<'s> Life<'s> {
         failed.at.is_some_and(|failed| failed >= at.plus_seconds(-AT_ONCE_SECONDS) && failed <= at.plus_seconds(until))
     }
 
+    /// Whether it had certainly taken the place of another Job of its name by then.
+    pub(super) fn took_over(&self, other: &Self, at: Time) -> bool {
+        let began = self.began.filter(|began| began.plus_seconds(SLACK_SECONDS) <= at);
+        began.zip(other.began).is_some_and(|(began, before)| began > before)
+    }
+
     /// Whether it may have been there at that time. A Job that is in the data tells its creation in whole seconds: one made in
     /// the second of a decision was made because of it, unless its first pod was there before.
     fn had_begun(&self, at: Time) -> bool {
@@ -144,7 +150,8 @@ impl<'s> Lives<'s> {
             if life.failing().is_some() || life.failed.is_some() {
                 failed_in.entry(attempt).or_default().push(index);
             }
-            if let Some(at) = life.started {
+            // A Job made anew alone began later than its attempt.
+            if let Some(at) = life.started.filter(|_| !life.job.is_some_and(is_made_anew_alone)) {
                 started.entry(attempt).and_modify(|first| *first = at.min(*first)).or_insert(at);
             }
         }
@@ -171,6 +178,12 @@ impl<'s> Lives<'s> {
     pub(super) fn started(&self, attempt: u32) -> Option<Time> {
         self.started.get(&attempt).copied()
     }
+}
+
+/// Whether a Job's own restart attempt is not its first (feature gate `RestartJob`).
+fn is_made_anew_alone(job: &Job) -> bool {
+    let own = job.labels.get("jobset.sigs.k8s.io/job-restart-attempt");
+    own.and_then(|own| own.parse::<u32>().ok()).is_some_and(|own| own > 0)
 }
 
 /// All lives. Attempts are told by the restarts only where these leave no doubt.
