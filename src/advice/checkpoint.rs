@@ -3,16 +3,19 @@
 use super::Kubectl;
 use super::draft::Advice;
 use super::maker::Maker;
-use crate::analysis::{DeletedBy, Kept, kept, of_job};
+use crate::analysis::{DeletedBy, Kept, kept_in, of_job_in};
 use crate::checkpoint::Answer;
 use crate::model::JobSet;
 use crate::report::{Evidence, Safety, SuggestionKind};
+use crate::source::Snapshot;
 
 /// Where a workload keeps checkpoints, of several templates the one that saves.
-pub(super) fn kept_by(maker: Maker) -> Option<Kept> {
+pub(super) fn kept_by(maker: Maker, snapshot: &Snapshot) -> Option<Kept> {
     let all = match maker {
-        Maker::JobSet(story, _) => kept(story.job_set),
-        Maker::Job(job) | Maker::CronJob(job, _) | Maker::Other(job, _) => of_job(job).into_iter().collect(),
+        Maker::JobSet(story, _) => kept_in(story.job_set, snapshot),
+        Maker::Job(job) | Maker::CronJob(job, _) | Maker::Other(job, _) => {
+            of_job_in(job, snapshot).into_iter().collect()
+        }
     };
     let rank = |kept: &Kept| match kept.checkpoints.saves.answer {
         Answer::Yes => 0,
@@ -23,14 +26,20 @@ pub(super) fn kept_by(maker: Maker) -> Option<Kept> {
 }
 
 /// What it takes to start a failed workload again, and what `why` it may help.
-pub(super) fn start_again(maker: Maker, evidence: Vec<Evidence>, why: &str, kubectl: &Kubectl) -> Vec<Advice> {
+pub(super) fn start_again(
+    maker: Maker,
+    snapshot: &Snapshot,
+    evidence: Vec<Evidence>,
+    why: &str,
+    kubectl: &Kubectl,
+) -> Vec<Advice> {
     let way = maker.restart(kubectl);
     let with_note = |why: String| if way.note.is_empty() { why } else { format!("{why}; {}", way.note) };
     let from_nothing = |why: String| {
         let advice = Advice::new(SuggestionKind::Restart, with_note(why)).run(way.commands.clone());
         Advice { evidence: evidence.clone(), ..advice }.losing(way.loses.clone())
     };
-    let Some(kept) = kept_by(maker).filter(|kept| kept.checkpoints.saves.answer == Answer::Yes) else {
+    let Some(kept) = kept_by(maker, snapshot).filter(|kept| kept.checkpoints.saves.answer == Answer::Yes) else {
         let begins = "it begins anew, as its template shows no place where it saves checkpoints (what an image or a ConfigMap holds \
                       is not seen)";
         return vec![from_nothing(format!("{why}; {begins}"))];
@@ -68,8 +77,8 @@ pub(super) fn protect(job_set: &JobSet, kept: &Kept, kubectl: &Kubectl) -> Optio
         None => ", which ttlSecondsAfterFinished does once it has finished".to_owned(),
     });
     let why = format!(
-        "claim {claim}, where checkpoints are configured to go, is deleted with the JobSet{}: take its owner reference away; made \
-         again, a JobSet of the same name uses it as it is",
+        "claim {claim}, where checkpoints are configured to go, is deleted with the JobSet{}: take its owner reference away; \
+         kubectl sigapps restart then lets the new JobSet use it again",
         due.unwrap_or_default()
     );
     let patch = serde_json::json!([{"op": "remove", "path": "/metadata/ownerReferences"}]);
@@ -88,11 +97,17 @@ pub(super) fn protect(job_set: &JobSet, kept: &Kept, kubectl: &Kubectl) -> Optio
 pub(super) const WORTH_SAYING: f64 = 3600.0;
 
 /// Where disruptions cost much and nothing is configured that would let the next attempt go on.
-pub(super) fn enable(maker: Maker, gpu_seconds: f64, evidence: Vec<Evidence>, kubectl: &Kubectl) -> Option<Advice> {
+pub(super) fn enable(
+    maker: Maker,
+    snapshot: &Snapshot,
+    gpu_seconds: f64,
+    evidence: Vec<Evidence>,
+    kubectl: &Kubectl,
+) -> Option<Advice> {
     if gpu_seconds < WORTH_SAYING {
         return None;
     }
-    let kept = kept_by(maker);
+    let kept = kept_by(maker, snapshot);
     let lacking = match &kept {
         None => "its template shows no sign of checkpoints (what an image or a ConfigMap holds is not seen)".to_owned(),
         Some(kept) if kept.checkpoints.saves.answer == Answer::No => {

@@ -8,7 +8,7 @@ use super::checkpoint;
 use super::draft::Advice;
 use super::maker::{Change, Maker};
 use crate::analysis::Failure;
-use crate::model::{Action, Job, JobSet, PodFailurePolicy};
+use crate::model::{Action, FailurePolicyRule, Job, JobSet, PodFailurePolicy, Rule};
 use crate::policy::requirement;
 use crate::report::SuggestionKind;
 
@@ -43,7 +43,7 @@ impl Case<'_> {
             (None, Some(Maker::JobSet(..))) => Vec::new(),
             (None, Some(maker)) => {
                 let why = "a disruption from outside ended it, which another try may survive";
-                checkpoint::start_again(maker, self.failure.evidence(), why, self.kubectl)
+                checkpoint::start_again(maker, self.analysis.snapshot, self.failure.evidence(), why, self.kubectl)
             }
             (None, None) => {
                 let why = "a disruption from outside, which another try may survive: see who disrupted the pod";
@@ -84,13 +84,19 @@ impl Case<'_> {
     }
 }
 
+/// Whether a policy asks for the condition.
+pub(super) fn asks_for_disruptions(policy: &PodFailurePolicy) -> bool {
+    policy.rules.iter().any(asks)
+}
+
+fn asks(rule: &Rule) -> bool {
+    let patterns = &rule.on_pod_conditions;
+    rule.on_exit_codes.is_none() && patterns.iter().any(|p| &*p.type_ == DISRUPTION && &*p.status == "True")
+}
+
 /// Why the disruption was not taken for one, if the policy can be mended.
 fn fault(failure: &Failure, policy: Option<&PodFailurePolicy>) -> Option<Fault> {
     let Some(policy) = policy else { return Some(Fault::NoPolicy) };
-    let asks = |rule: &crate::model::Rule| {
-        let patterns = &rule.on_pod_conditions;
-        rule.on_exit_codes.is_none() && patterns.iter().any(|p| &*p.type_ == DISRUPTION && &*p.status == "True")
-    };
     let after = policy.rules.iter().position(asks);
     match failure.rule {
         // A rule meant for it counts it: somebody wants it so.
@@ -148,9 +154,9 @@ fn words(fault: &Fault, rule: &Value, job: &Job) -> (String, Vec<Value>) {
 /// rule in words, and the operation that adds it. Where it already has such a rule, nothing is to be added.
 ///
 /// Source: JobSet's example `failure-policy/host-maintenance-event-model.yaml`.
-fn with_job_set(job_set: &JobSet) -> (Option<String>, Vec<Value>) {
+pub(super) fn with_job_set(job_set: &JobSet) -> (Option<String>, Vec<Value>) {
     let Some(policy) = &job_set.failure_policy else { return (None, Vec::new()) };
-    let is_it = |rule: &crate::model::FailurePolicyRule| {
+    let is_it = |rule: &FailurePolicyRule| {
         rule.action.counts() == Some(false) && rule.reasons.iter().any(|reason| &**reason == "PodFailurePolicy")
     };
     if policy.rules.iter().any(is_it) {

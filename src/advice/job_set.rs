@@ -1,8 +1,8 @@
 //! What a `JobSet` calls for as a whole: its attempts are over and its Jobs, for the most part, gone.
 
 use super::draft::Advice;
-use super::maker::Maker;
-use super::{Kubectl, checkpoint, teardown};
+use super::maker::{Change, Maker};
+use super::{Kubectl, checkpoint, disruption, teardown};
 use crate::analysis::{Analysis, Attempt, Decision, Failure, JobSetStory};
 use crate::model::{JobSetAction, Time};
 use crate::report::{AttemptOutcome, Class, Evidence, Safety, SituationKind, SuggestionKind, WorkloadState};
@@ -116,13 +116,19 @@ impl<'a> Over<'a> {
             all.push(repeated);
         } else if self.last_decided().is_some_and(|last| self.is_disrupted(last)) {
             let why = "a disruption from outside ended its last attempt, which another try may survive";
-            all.extend(checkpoint::start_again(self.maker(), self.recorded(), why, self.kubectl));
+            all.extend(checkpoint::start_again(
+                self.maker(),
+                self.analysis.snapshot,
+                self.recorded(),
+                why,
+                self.kubectl,
+            ));
         }
         all.extend(self.raise_restarts());
         // What is due is due whatever the cause.
         let is_protected = |advice: &Advice| advice.kind == SuggestionKind::ProtectCheckpoint;
         if !all.iter().any(is_protected)
-            && let Some(kept) = checkpoint::kept_by(self.maker())
+            && let Some(kept) = checkpoint::kept_by(self.maker(), self.analysis.snapshot)
         {
             all.extend(checkpoint::protect(self.story.job_set, &kept, self.kubectl));
         }
@@ -169,20 +175,33 @@ impl<'a> Over<'a> {
         if spent == 0 && !(max.is_none() && self.is_disrupted(self.last_decided()?)) {
             return None;
         }
-        let rule = "a rule RestartJobSetAndIgnoreMaxRestarts for onJobFailureReasons: [PodFailurePolicy], with a podFailurePolicy \
-                    that fails the Job on DisruptionTarget";
         let why = match max {
             None => {
-                format!("it has no failurePolicy, so that one disruption failed it: give it maxRestarts, or {rule}")
+                "it has no failurePolicy, so that one disruption failed it: give it one with maxRestarts".to_owned()
             }
-            Some(max) => format!(
-                "disruptions ended {spent} of its attempts and counted (maxRestarts {max}): give it more, or {rule}; its policy is \
-                 fixed once it is made: write it where the JobSet is made"
-            ),
+            Some(max) => {
+                format!("disruptions ended {spent} of its attempts and counted (maxRestarts {max}): give it more")
+            }
         };
-        let advice = Advice::new(SuggestionKind::RaiseRestarts, why).run(self.maker().show(self.kubectl));
+        let maker = self.maker();
+        // Without a Job that fails at once there is nothing for the rule to see; that advice is given with the Job's rule.
+        let policy = maker.replicated_job().and_then(|job| job.policy.as_ref());
+        let (rule, operations) = match policy.filter(|policy| disruption::asks_for_disruptions(policy)) {
+            Some(_) => disruption::with_job_set(job_set),
+            None => (None, Vec::new()),
+        };
         let max = max.map_or("<unset>".to_owned(), |max| max.to_string());
-        Some(Advice { evidence: self.recorded(), ..advice }.fact(self.object(), "spec.failurePolicy.maxRestarts", max))
+        let advice = |why: String| {
+            let advice = Advice::new(SuggestionKind::RaiseRestarts, why);
+            Advice { evidence: self.recorded(), ..advice }.fact(self.object(), "spec.failurePolicy.maxRestarts", &*max)
+        };
+        if operations.is_empty() {
+            let why = format!("{why}; it is fixed once it is made: write it where the JobSet is made");
+            return Some(advice(why).run(maker.show(self.kubectl)));
+        }
+        let way = maker.change(&Change::Operations(Vec::new(), operations), self.kubectl);
+        let why = format!("{why}, or, as they need not count, in spec.failurePolicy.rules {}; {}", rule?, way.note);
+        Some(advice(why).run(way.commands).losing(way.loses))
     }
 
     fn enable_checkpoint(&self) -> Option<Advice> {
@@ -192,7 +211,7 @@ impl<'a> Over<'a> {
         });
         let of_pods = self.analysis.failures.iter().filter(|f| f.workload == self.workload && f.is_disrupted());
         let lost = gone.filter_map(|attempt| attempt.gpu_seconds).chain(of_pods.filter_map(Failure::gpu_seconds)).sum();
-        checkpoint::enable(self.maker(), lost, self.recorded(), self.kubectl)
+        checkpoint::enable(self.maker(), self.analysis.snapshot, lost, self.recorded(), self.kubectl)
     }
 
     /// To wait where the controller is at it and can get on, else to look at what remains.

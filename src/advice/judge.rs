@@ -106,7 +106,7 @@ impl Case<'_> {
         let again = self.maker().filter(|maker| maker.has_failed()).map(|maker| {
             let why =
                 "the kubelet refused its pods before a container ran, which another node, or a later try, may not";
-            checkpoint::start_again(maker, self.failure.evidence(), why, self.kubectl)
+            checkpoint::start_again(maker, self.analysis.snapshot, self.failure.evidence(), why, self.kubectl)
         });
         std::iter::once(self.refused()).chain(again.into_iter().flatten()).collect()
     }

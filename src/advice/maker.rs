@@ -166,13 +166,13 @@ impl<'a> Maker<'a> {
                 let words = ["sigapps", "restart", &target, "-n", namespace];
                 Way {
                     commands: kubectl.write(Safety::Destructive, &words, Some(&patch)),
-                    note: format!("{} is fixed once it is made: make it again with the change", self.what_is_fixed()),
+                    note: format!("{}: make it again with the change", self.what_is_fixed()),
                     loses: Some(self.lost_by_restart()),
                 }
             }
             Self::Job(_) | Self::JobSet(..) => Way {
                 commands: self.show(kubectl),
-                note: format!("{} is fixed once it is made: change it where it is made", self.what_is_fixed()),
+                note: format!("{}: change it where it is made", self.what_is_fixed()),
                 loses: None,
             },
             Self::Other(_, owner) => Way {
@@ -185,8 +185,8 @@ impl<'a> Maker<'a> {
 
     fn what_is_fixed(self) -> &'static str {
         match self {
-            Self::JobSet(..) => "all that a JobSet says of its Jobs and of failures",
-            _ => "a Job's policy and template",
+            Self::JobSet(..) => "what a JobSet says of its Jobs and of failures is fixed once it is made",
+            _ => "a Job's policy and template are fixed once it is made",
         }
     }
 

@@ -124,7 +124,7 @@ fn enable_checkpoint(analysis: &Analysis, workload: usize, failures: &[u32], kub
         || failures.iter().map(|index| &analysis.failures[*index as usize]).filter(|failure| failure.is_disrupted());
     let lost: f64 = disrupted().filter_map(Failure::gpu_seconds).sum();
     let example = disrupted().find(|failure| failure.job.is_some()).filter(|_| workload.story.is_none())?;
-    checkpoint::enable(maker::Maker::of(analysis, example)?, lost, example.evidence(), kubectl)
+    checkpoint::enable(maker::Maker::of(analysis, example)?, analysis.snapshot, lost, example.evidence(), kubectl)
 }
 
 /// The first group that holds one of the failures.

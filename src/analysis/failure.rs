@@ -90,6 +90,8 @@ pub struct GoneJob<'s> {
     pub node: Option<Word>,
     /// The attempt, where one alone is meant.
     pub attempt: Option<u32>,
+    /// When that began.
+    pub started: Option<Time>,
     /// Indexes of the story and of the attempt in it.
     pub place: (usize, usize),
 }
@@ -168,7 +170,7 @@ impl<'s> Failure<'s> {
         match (self.class, self.pod, self.job) {
             (Class::JobLevel, None, Some(job)) => job.started,
             (_, Some(pod), _) => pod.started.or(pod.created),
-            _ => None,
+            _ => self.gone_job()?.started,
         }
     }
 

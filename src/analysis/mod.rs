@@ -19,7 +19,7 @@ mod teardown;
 mod words;
 mod workload;
 
-pub use checkpoint::{DeletedBy, Deletion, Kept, kept, of_job};
+pub use checkpoint::{DeletedBy, Deletion, Kept, kept, kept_in, of_job, of_job_in};
 pub use evidence::object;
 pub use explain::{FindError, Subject, explain, find, is_of};
 pub use failure::{Failure, GoneJob, RuleHit, Told};

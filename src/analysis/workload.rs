@@ -273,7 +273,10 @@ impl<'s, 'o> Analyst<'s, 'o> {
 
     fn is_wanted(&self, job: &'s Job) -> bool {
         let wrapper = self.owners.wrapper(job);
-        let selected = self.has_labels(&job.labels) || wrapper.is_some_and(|wrapper| self.has_labels(wrapper.labels()));
+        let labels = [Some(&job.labels), wrapper.map(Wrapper::labels)];
+        // What is asked not to be there may be on neither of the two.
+        let selected = labels.into_iter().flatten().any(|labels| self.has_labels(labels))
+            && !labels.into_iter().flatten().any(|labels| self.are_excluded(labels));
         let named = |target: &Target| match target.kind {
             TargetKind::Job => *target.name == *job.name,
             TargetKind::Pod => false,
@@ -287,6 +290,20 @@ impl<'s, 'o> Analyst<'s, 'o> {
 
     fn has_labels(&self, labels: &BTreeMap<Word, Word>) -> bool {
         self.options.selector.matches(|key| labels.get(key).map(|value| &**value))
+    }
+
+    fn are_excluded(&self, labels: &BTreeMap<Word, Word>) -> bool {
+        self.options.selector.excludes(|key| labels.get(key).map(|value| &**value))
+    }
+
+    /// `JobSet`s of which a Job has a label that is asked not to be there.
+    fn excluded_job_sets(&self) -> HashSet<*const JobSet> {
+        let excluded = self.snapshot.jobs.iter().filter(|job| self.are_excluded(&job.labels));
+        let of_job = |job: &'s Job| match self.owners.wrapper(job)? {
+            Wrapper::JobSet(job_set) => Some(std::ptr::from_ref(job_set)),
+            Wrapper::CronJob(_) => None,
+        };
+        excluded.filter_map(of_job).collect()
     }
 
     fn is_wanted_job_set(&self, job_set: &JobSet) -> bool {
@@ -305,7 +322,10 @@ impl<'s, 'o> Analyst<'s, 'o> {
             evidence: self.evidence,
             now: self.options.now,
         };
-        let stories = stories(&material, |job_set| self.is_wanted_job_set(job_set));
+        let excluded = self.excluded_job_sets();
+        let wanted =
+            |job_set: &'s JobSet| self.is_wanted_job_set(job_set) && !excluded.contains(&std::ptr::from_ref(job_set));
+        let stories = stories(&material, wanted);
         let mut torn_down: HashMap<*const Job, TornDownBy> = HashMap::new();
         for (index, story) in stories.iter().enumerate() {
             let workload = self.workload(job_set_reference(story.job_set));

@@ -1,7 +1,11 @@
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// An answer that may not be had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum Answer {
     /// The template or the framework's default says so.
     Yes,
@@ -26,6 +30,24 @@ pub struct Checkpoints {
     pub sigterm: Option<Sigterm>,
     /// The evidence.
     pub signs: Vec<Sign>,
+}
+
+impl Checkpoints {
+    /// Gives back the room that texts and lists were made with and do not need.
+    pub(crate) fn shrink(&mut self) {
+        let Self { saves, resumes, durable, sigterm, signs, framework: _ } = self;
+        let mut optional = vec![&mut saves.place, &mut saves.every, &mut durable.claim];
+        signs.shrink_to_fit();
+        durable.loses.shrink_to_fit();
+        let mut texts = vec![&mut saves.why, &mut resumes.why, &mut durable.why];
+        texts.extend(sigterm.iter_mut().flat_map(|sigterm| [&mut sigterm.saver, &mut sigterm.why]));
+        for sign in signs.iter_mut() {
+            texts.push(&mut sign.path);
+            optional.extend([&mut sign.container, &mut sign.value]);
+        }
+        texts.extend(optional.into_iter().flatten());
+        texts.into_iter().for_each(String::shrink_to_fit);
+    }
 }
 
 /// Whether checkpoints are configured to be saved, where, and how often.
@@ -67,7 +89,8 @@ pub struct Durable {
 }
 
 /// What a place is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum Kind {
     /// A bucket: `gs://`, `s3://`, or mounted.
     ObjectStore,

@@ -90,35 +90,47 @@ pub(super) fn read(from: &From, scope: &Scope) -> anyhow::Result<Snapshot> {
 /// A dump without the workload asked for must not read as "no failures". Of a cluster the server says so.
 pub(super) fn ensure_targets_exist(snapshot: &Snapshot, targets: &[Target]) -> anyhow::Result<()> {
     for target in targets {
-        let named: Vec<String> = match target.kind {
-            TargetKind::Job => {
-                let jobs = snapshot.jobs.iter().map(|job| job.name.to_string());
-                let owners = snapshot.pods.iter().filter_map(|pod| pod.owner.as_ref());
-                jobs.chain(owners.filter(|owner| owner.is("batch", "Job")).map(|owner| owner.name.to_string()))
-                    .collect()
-            }
-            // Pods are no target of what asks for them by name.
-            TargetKind::Pod => Vec::new(),
-            TargetKind::CronJob | TargetKind::JobSet => {
-                let kind = target.kind.kind();
-                let own: Vec<String> = if target.kind == TargetKind::JobSet {
-                    snapshot.job_sets.iter().map(|job_set| job_set.name.to_string()).collect()
-                } else {
-                    snapshot.cron_jobs.iter().map(|cron_job| cron_job.name.to_string()).collect()
-                };
-                let owners = snapshot.jobs.iter().filter_map(|job| job.owner.as_ref());
-                let owners = owners.filter(|owner| *owner.kind == *kind).map(|owner| owner.name.to_string());
-                own.into_iter().chain(owners).collect()
-            }
-        };
-        if !named.contains(&target.name) {
-            let mut near = nearest(&target.name, named.into_iter());
-            near.dedup();
-            let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-            anyhow::bail!("{target} is not in the data{hint}");
+        let named = names_of(snapshot, target.kind);
+        if named.contains(&target.name) {
+            continue;
         }
+        // What has that name and is of another kind is meant rather than what has a name like it.
+        let of_name = [TargetKind::Job, TargetKind::CronJob, TargetKind::JobSet]
+            .into_iter()
+            .filter(|kind| *kind != target.kind && names_of(snapshot, *kind).contains(&target.name));
+        let mut near: Vec<String> =
+            of_name.map(|kind| Target { kind, name: target.name.clone() }.to_string()).collect();
+        if near.is_empty() {
+            near = nearest(&target.name, named.into_iter());
+            near.dedup();
+        }
+        let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
+        anyhow::bail!("{target} is not in the data{hint}");
     }
     Ok(())
+}
+
+/// The names of a kind in the data: of objects, and of owners of what is there.
+fn names_of(snapshot: &Snapshot, kind: TargetKind) -> Vec<String> {
+    match kind {
+        TargetKind::Job => {
+            let jobs = snapshot.jobs.iter().map(|job| job.name.to_string());
+            let owners = snapshot.pods.iter().filter_map(|pod| pod.owner.as_ref());
+            jobs.chain(owners.filter(|owner| owner.is("batch", "Job")).map(|owner| owner.name.to_string())).collect()
+        }
+        // Pods are no target of what asks for them by name.
+        TargetKind::Pod => Vec::new(),
+        TargetKind::CronJob | TargetKind::JobSet => {
+            let own: Vec<String> = if kind == TargetKind::JobSet {
+                snapshot.job_sets.iter().map(|job_set| job_set.name.to_string()).collect()
+            } else {
+                snapshot.cron_jobs.iter().map(|cron_job| cron_job.name.to_string()).collect()
+            };
+            let owners = snapshot.jobs.iter().filter_map(|job| job.owner.as_ref());
+            let owners = owners.filter(|owner| *owner.kind == *kind.kind()).map(|owner| owner.name.to_string());
+            own.into_iter().chain(owners).collect()
+        }
+    }
 }
 
 /// One odd time in the future makes all else old, and `--since` hides it.

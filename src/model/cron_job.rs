@@ -1,9 +1,12 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::job::JobTemplateView;
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Text, Time, Uid, Word, or_default};
+use super::{Interner, MetaView, PodFailurePolicy, Text, Time, Uid, Word, or_default};
+use crate::checkpoint::Checkpoints;
 
 /// A `batch/v1` `CronJob` as it is read.
 #[derive(Debug, Default, Deserialize)]
@@ -29,6 +32,8 @@ struct SpecView<'a> {
     #[serde(deserialize_with = "or_default")]
     suspend: bool,
     failed_jobs_history_limit: Option<u32>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    job_template: JobTemplateView<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -61,6 +66,12 @@ pub struct CronJob {
     pub suspend: bool,
     /// `spec.failedJobsHistoryLimit`: failed runs beyond it are deleted. The API server sets 1.
     pub failed_history: u32,
+    /// The `podFailurePolicy` that its runs are made with.
+    pub policy: Option<Arc<PodFailurePolicy>>,
+    /// What the pod template tells of checkpoints, if it tells anything.
+    pub checkpoints: Option<Arc<Checkpoints>>,
+    /// `spec.jobTemplate.spec.ttlSecondsAfterFinished`.
+    pub ttl_seconds_after_finished: Option<u32>,
     /// `status.lastScheduleTime`.
     pub last_scheduled: Option<Time>,
     /// `status.lastSuccessfulTime`.
@@ -100,6 +111,14 @@ impl<'a> CronJobView<'a> {
             concurrency_policy: interner.intern(spec.concurrency_policy.some().unwrap_or("Allow")),
             suspend: spec.suspend,
             failed_history: spec.failed_jobs_history_limit.unwrap_or(1),
+            policy: spec
+                .job_template
+                .spec
+                .pod_failure_policy
+                .as_ref()
+                .map(|policy| Arc::new(policy.to_policy(interner))),
+            checkpoints: spec.job_template.spec.template.checkpoints(),
+            ttl_seconds_after_finished: spec.job_template.spec.ttl_seconds_after_finished,
             last_scheduled: self.status.last_schedule_time.0,
             last_succeeded: self.status.last_successful_time.0,
         }

@@ -81,6 +81,13 @@ pub struct Event {
     pub of_core_recorder: bool,
 }
 
+/// Whether a pod's name ends in an index and what the API server adds, as those of a `JobSet`'s Jobs do:
+/// `<jobset>-<replicatedJob>-<job index>[-<completion index>]-x7k2p`.
+fn is_of_job_index(pod: &str) -> bool {
+    let index = pod.rsplit_once('-').and_then(|(rest, _)| rest.rsplit_once('-'));
+    index.is_some_and(|(_, index)| !index.is_empty() && index.bytes().all(|c| c.is_ascii_digit()))
+}
+
 impl<'a> EventView<'a> {
     /// The Event's metadata.
     pub fn metadata(&self) -> &MetaView<'a> {
@@ -106,12 +113,13 @@ impl<'a> EventView<'a> {
     }
 
     /// Whether it is about a kind whose Events are used. Those about pods are many: only those that tell where one ran whose
-    /// name begins with `pods`.
+    /// name begins with `pods` or, where nothing is given, is like one of a `JobSet`'s.
     pub fn is_used(&self, pods: Option<&str>) -> bool {
         let object = self.object();
+        let is_wanted = || pods.map_or_else(|| is_of_job_index(&object.name), |prefix| object.name.starts_with(prefix));
         match &*object.kind {
             "Job" | "JobSet" | "CronJob" => true,
-            "Pod" => &*self.reason == "Scheduled" && pods.is_some_and(|prefix| object.name.starts_with(prefix)),
+            "Pod" => &*self.reason == "Scheduled" && is_wanted(),
             _ => false,
         }
     }

@@ -1,14 +1,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Owner, PodCondition, Word};
+use super::{ContainerOutcome, Owner, PodCondition, Word};
 
 /// Keeps one copy of each text: a hundred thousand pods share a few thousand nodes, reasons and messages.
 #[derive(Debug, Default)]
 pub struct Interner {
     texts: HashSet<Word>,
-    conditions: HashSet<Arc<[PodCondition]>>,
+    conditions: HashSet<Arc<Box<[PodCondition]>>>,
     owners: HashSet<Arc<Owner>>,
+    outcomes: HashSet<Arc<ContainerOutcome>>,
 }
 
 impl Interner {
@@ -28,12 +29,23 @@ impl Interner {
     }
 
     /// The one copy of a list of pod conditions.
-    pub fn intern_conditions(&mut self, list: Vec<PodCondition>) -> Arc<[PodCondition]> {
-        if let Some(known) = self.conditions.get(&*list) {
+    pub fn intern_conditions(&mut self, list: Vec<PodCondition>) -> Arc<Box<[PodCondition]>> {
+        let list = list.into_boxed_slice();
+        if let Some(known) = self.conditions.get(&list) {
             return Arc::clone(known);
         }
-        let new: Arc<[PodCondition]> = list.into();
+        let new = Arc::new(list);
         self.conditions.insert(Arc::clone(&new));
+        new
+    }
+
+    /// The one copy of how a container ended.
+    pub fn intern_outcome(&mut self, outcome: ContainerOutcome) -> Arc<ContainerOutcome> {
+        if let Some(known) = self.outcomes.get(&outcome) {
+            return Arc::clone(known);
+        }
+        let new = Arc::new(outcome);
+        self.outcomes.insert(Arc::clone(&new));
         new
     }
 

@@ -38,7 +38,7 @@ pub(super) struct SpecView<'a> {
     pod_replacement_policy: Text<'a>,
     #[serde(deserialize_with = "or_default")]
     suspend: bool,
-    ttl_seconds_after_finished: Option<u32>,
+    pub(super) ttl_seconds_after_finished: Option<u32>,
     #[serde(borrow)]
     pub(super) pod_failure_policy: Option<PolicyView<'a>>,
     #[serde(borrow, deserialize_with = "or_default")]
@@ -135,6 +135,8 @@ pub struct Job {
     pub policy: Option<Arc<PodFailurePolicy>>,
     /// Whether the template's `restartPolicy` is `OnFailure`.
     pub restarts_in_place: bool,
+    /// Whether its pods ask for GPUs or other accelerators.
+    pub has_accelerators: bool,
     /// What the pod template tells of checkpoints, if it tells anything.
     pub checkpoints: Option<Arc<Checkpoints>>,
     /// `spec.ttlSecondsAfterFinished`.
@@ -225,6 +227,7 @@ impl<'a> JobView<'a> {
             suspend: spec.suspend,
             policy: spec.pod_failure_policy.as_ref().map(|policy| Arc::new(policy.to_policy(interner))),
             restarts_in_place: &*spec.template.spec.restart_policy == "OnFailure",
+            has_accelerators: spec.template.spec.accelerators() > 0.0,
             checkpoints: spec.template.checkpoints(),
             ttl_seconds_after_finished: spec.ttl_seconds_after_finished,
             active: status.active,

@@ -87,6 +87,8 @@ pub(super) struct AnnotationsView<'a> {
     pub(super) index_failure_count: Text<'a>,
     #[serde(borrow, rename = "batch.kubernetes.io/job-index-ignored-failure-count")]
     pub(super) index_ignored_failure_count: Text<'a>,
+    #[serde(borrow, rename = "podsnapshot.gke.io/origin-pod")]
+    pub(super) origin_pod: Text<'a>,
     #[serde(borrow, rename = "kubectl-sigapps/rule-names")]
     pub(super) rule_names: Text<'a>,
 }
@@ -127,6 +129,18 @@ impl Owner {
     }
 }
 
+impl OwnerView<'_> {
+    fn to_owner(&self, interner: &mut Interner) -> Owner {
+        let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
+        Owner {
+            group: interner.intern(group),
+            kind: interner.intern(&self.kind),
+            name: interner.intern(&self.name),
+            uid: Uid::parse(&self.uid),
+        }
+    }
+}
+
 impl MetaView<'_> {
     /// The object's name.
     pub fn name(&self) -> &str {
@@ -156,14 +170,12 @@ impl MetaView<'_> {
 
     /// The owner that has `controller: true`.
     pub(super) fn controller(&self, interner: &mut Interner) -> Option<Owner> {
-        let owner = self.owner_references.iter().find(|owner| owner.controller)?;
-        let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
-        Some(Owner {
-            group: interner.intern(group),
-            kind: interner.intern(&owner.kind),
-            name: interner.intern(&owner.name),
-            uid: Uid::parse(&owner.uid),
-        })
+        self.owner_references.iter().find(|owner| owner.controller).map(|owner| owner.to_owner(interner))
+    }
+
+    /// All owners, in their order.
+    pub(super) fn owners(&self, interner: &mut Interner) -> Box<[Owner]> {
+        self.owner_references.iter().map(|owner| owner.to_owner(interner)).collect()
     }
 
     pub(super) fn labels(&self, interner: &mut Interner) -> BTreeMap<Word, Word> {

@@ -4,6 +4,7 @@
 //! absent, so that a newer cluster never breaks a read. The borrowed `…View` structs live no longer than the bytes
 //! of one object; the owned structs beside them are what a [`crate::source::Snapshot`] keeps.
 
+mod claim;
 mod condition;
 mod cron_job;
 mod duration;
@@ -16,15 +17,20 @@ mod meta;
 mod node;
 mod ordinal;
 mod pod;
+mod pod_checkpoint;
 mod pod_failure_policy;
+mod pod_snapshot;
 mod pod_template;
 mod pod_view;
 mod quantity;
+mod taken;
 mod text;
 mod time;
 mod uid;
+mod volume_snapshot;
 mod word;
 
+pub use claim::{Claim, ClaimView};
 pub use cron_job::{CronJob, CronJobView};
 pub use duration::human_duration;
 pub use event::{Event, EventView};
@@ -38,12 +44,19 @@ pub use job_set_view::JobSetView;
 pub use meta::{MetaView, ObjectView, Owner, OwnerView};
 pub use node::{Node, NodeView};
 pub use ordinal::Ordinal;
-pub use pod::{ContainerEnd, ContainerKind, Memory, Phase, Pod, PodCondition, Rare, Restart, ToldCondition, Waiting};
+pub use pod::{
+    ContainerEnd, ContainerKind, ContainerOutcome, Memory, Phase, Pod, PodCondition, Rare, Restart, ToldCondition,
+    Waiting,
+};
+pub use pod_checkpoint::PodCheckpointView;
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
+pub use pod_snapshot::PodSnapshotView;
 pub use pod_template::checkpoints_of;
 pub use pod_view::PodView;
 pub use quantity::Quantity;
+pub use taken::Taken;
 pub use text::{Text, or_default};
 pub use time::Time;
 pub use uid::Uid;
+pub use volume_snapshot::VolumeSnapshotView;
 pub use word::Word;

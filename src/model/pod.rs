@@ -1,3 +1,4 @@
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{Ordinal, Owner, Time, Uid, Word};
@@ -18,7 +19,7 @@ pub enum Phase {
 }
 
 /// What kind of container an end belongs to; they stand in different lists of the status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContainerKind {
     /// One of `spec.containers`.
     App,
@@ -29,8 +30,29 @@ pub enum ContainerKind {
 }
 
 /// A container's `state.terminated` (or, for restarts, `lastState.terminated`).
+///
+/// A hundred thousand containers end in a few ways: all but the times is shared, and read as if it stood here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContainerEnd {
+    /// How it ended.
+    pub outcome: Arc<ContainerOutcome>,
+    /// When the container started.
+    pub started_at: Option<Time>,
+    /// When the container ended.
+    pub finished_at: Option<Time>,
+}
+
+impl Deref for ContainerEnd {
+    type Target = ContainerOutcome;
+
+    fn deref(&self) -> &ContainerOutcome {
+        &self.outcome
+    }
+}
+
+/// How a container ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ContainerOutcome {
     /// The container's name.
     pub container: Word,
     /// App, init or sidecar.
@@ -41,16 +63,12 @@ pub struct ContainerEnd {
     pub reason: Option<Word>,
     /// The termination message, as the container left it.
     pub message: Option<Word>,
-    /// When the container started.
-    pub started_at: Option<Time>,
-    /// When the container ended.
-    pub finished_at: Option<Time>,
     /// The container's memory settings, kept only where it was OOM-killed.
     pub memory: Option<Box<Memory>>,
 }
 
 /// Memory request and limit of a container, as written in the pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Memory {
     /// `resources.requests.memory`.
     pub request: Option<Box<str>>,
@@ -151,8 +169,9 @@ pub struct Pod {
     pub is_tracked: bool,
     /// Ended app containers, in the status' order.
     pub ends: Box<[ContainerEnd]>,
-    /// Type and status of all conditions, in the status' order; equal lists are shared between pods.
-    pub conditions: Arc<[PodCondition]>,
+    /// Type and status of all conditions, in the status' order; equal lists are shared between pods, in the room of one
+    /// pointer.
+    pub conditions: Arc<Box<[PodCondition]>>,
     /// What most pods do not have.
     pub rare: Option<Box<Rare>>,
 }

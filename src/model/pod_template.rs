@@ -45,8 +45,10 @@ impl PodTemplateView<'_> {
 /// What a pod template, as JSON, tells of checkpoints; `None` where it shows no sign of any, or cannot be read.
 pub fn checkpoints_of(template: &str) -> Option<Arc<Checkpoints>> {
     let view: TemplateView = serde_json::from_str(template).ok()?;
-    let found = detect(&view.template());
+    let mut found = detect(&view.template());
     let tells = found.framework.is_some() || !found.signs.is_empty() || found.resumes.answer != Answer::Unknown;
+    // There may be as many as Jobs.
+    found.shrink();
     tells.then(|| Arc::new(found))
 }
 

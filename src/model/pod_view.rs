@@ -6,8 +6,8 @@ use serde::Deserialize;
 use super::condition::ConditionView;
 use super::time::MaybeTime;
 use super::{
-    ContainerEnd, ContainerKind, Interner, Memory, MetaView, Ordinal, Owner, Phase, Pod, PodCondition, Quantity, Rare,
-    Restart, Text, Time, ToldCondition, Waiting, Word, or_default,
+    ContainerEnd, ContainerKind, ContainerOutcome, Interner, Memory, MetaView, Ordinal, Owner, Phase, Pod,
+    PodCondition, Quantity, Rare, Restart, Text, Time, ToldCondition, Waiting, Word, or_default,
 };
 
 /// A pod as it is read.
@@ -290,19 +290,22 @@ impl<'a> PodView<'a> {
 
     fn end(&self, container: &str, end: &TerminatedView, interner: &mut Interner) -> ContainerEnd {
         let memory = (&*end.reason == "OOMKilled").then(|| Box::new(self.spec.memory_of(container)));
-        ContainerEnd {
+        let outcome = ContainerOutcome {
             container: interner.intern(container),
             kind: self.kind_of(container),
             exit_code: end.exit_code,
             reason: interner.intern_some(&end.reason),
             message: interner.intern_some(&end.message),
+            memory,
+        };
+        ContainerEnd {
+            outcome: interner.intern_outcome(outcome),
             started_at: end.started_at.0,
             finished_at: end.finished_at.0,
-            memory,
         }
     }
 
-    fn conditions(&self, interner: &mut Interner) -> Arc<[PodCondition]> {
+    fn conditions(&self, interner: &mut Interner) -> Arc<Box<[PodCondition]>> {
         let conditions = self.status.conditions.iter();
         let list: Vec<_> = conditions
             .map(|c| PodCondition { type_: interner.intern(&c.type_), status: interner.intern(&c.status) })

@@ -78,7 +78,7 @@ pub(super) fn exit_code_matches(codes: &ExitCodes, end: &ContainerEnd) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ConditionPattern, ContainerKind, Interner};
+    use crate::model::{ConditionPattern, ContainerKind, ContainerOutcome, Interner};
 
     fn end(container: &str, exit_code: i32) -> ContainerEnd {
         let kind = match container {
@@ -86,16 +86,15 @@ mod tests {
             "fetch" => ContainerKind::Init,
             _ => ContainerKind::App,
         };
-        ContainerEnd {
+        let outcome = ContainerOutcome {
             container: container.into(),
             kind,
             exit_code,
             reason: None,
             message: None,
-            started_at: None,
-            finished_at: None,
             memory: None,
-        }
+        };
+        ContainerEnd { outcome: outcome.into(), started_at: None, finished_at: None }
     }
 
     fn exit(action: &str, operator: &str, values: &[i32], container: Option<&str>) -> Rule {

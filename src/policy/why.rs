@@ -97,19 +97,18 @@ fn exit_code_miss(codes: &ExitCodes, pod: Endings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ConditionPattern, ContainerKind, Interner, PodCondition};
+    use crate::model::{ConditionPattern, ContainerKind, ContainerOutcome, Interner, PodCondition};
 
     fn end(container: &str, exit_code: i32) -> ContainerEnd {
-        ContainerEnd {
+        let outcome = ContainerOutcome {
             container: container.into(),
             kind: ContainerKind::App,
             exit_code,
             reason: None,
             message: None,
-            started_at: None,
-            finished_at: None,
             memory: None,
-        }
+        };
+        ContainerEnd { outcome: outcome.into(), started_at: None, finished_at: None }
     }
 
     fn rule(action: &str, on_exit_codes: Option<ExitCodes>, conditions: &[(&str, &str)]) -> Rule {

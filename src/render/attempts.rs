@@ -3,7 +3,7 @@
 use super::age::clock;
 use super::notes::gpu_hours;
 use crate::model::{Time, human_duration};
-use crate::report::{AttemptOutcome, AttemptReport, JobSetReport};
+use crate::report::{AttemptOutcome, AttemptReport, JobSetReport, RESTARTS_IN_PLACE};
 
 pub(super) const HEADS: [&str; 6] = ["ATTEMPT", "STARTED", "FOR", "FIRST FAILURE", "JOBSET RULE", "EFFECT"];
 
@@ -95,8 +95,9 @@ fn first_failure(run: &[&AttemptReport]) -> String {
         (_, _, Some(condition), _) => condition.clone(),
         (Some(container), Some(code), _, _) => format!("{container} exit {code}"),
         (_, _, _, Some(reason)) => format!("{reason}, exit unknown"),
-        // No Job is missing: none failed.
-        _ if attempt.job.is_none() && attempt.missing.is_empty() => return "no Job failed".to_owned(),
+        _ if attempt.rule.as_ref().is_some_and(|rule| rule.label == RESTARTS_IN_PLACE) => {
+            return "no Job failed".to_owned();
+        }
         _ => "unknown".to_owned(),
     };
     let said = attempt.said.as_ref().map(|said| format!(" \"{said}\"")).unwrap_or_default();

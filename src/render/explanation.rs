@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Look;
 use super::age::{clock, day, whole};
 use super::attempts;
+use super::checkpoints::sentences;
 use super::text::{cut, one_line, wrap};
 use crate::model::human_duration;
 use crate::policy::NameSource;
@@ -17,6 +18,11 @@ const MOST_ENTRIES: usize = 8;
 const MOST_FACTS: usize = 4;
 const MOST_GAPS: usize = 4;
 const MOST_POLICIES: usize = 3;
+/// Columns below which a sentence does not stand beside its head.
+const NARROW: usize = 30;
+const MOST_TEMPLATES: usize = 3;
+/// Lines of one template's checkpoints.
+const MOST_LINES: usize = 5;
 const MOST_SUGGESTIONS: usize = 3;
 const GAP: u16 = 2;
 
@@ -28,19 +34,15 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
         writeln!(out, "{}", page.bold(&line))?;
     }
     if let Some(as_of) = explanation.as_of {
-        writeln!(out, "as of {}", whole(as_of))?;
+        page.prose("", &format!("as of {}", whole(as_of)), out)?;
     }
     for note in &explanation.notes {
-        for line in wrap(&format!("note: {}", one_line(note)), look.width) {
-            writeln!(out, "{line}")?;
-        }
+        page.prose("", &format!("note: {note}"), out)?;
     }
     if let Some(job_set) = &explanation.job_set {
         for situation in &job_set.situations {
             if !explanation.verdict.contains(&situation.text) {
-                for line in wrap(&one_line(&format!("- {}", situation.text)), look.width) {
-                    writeln!(out, "{line}")?;
-                }
+                page.prose("", &format!("- {}", situation.text), out)?;
             }
         }
         writeln!(out)?;
@@ -49,7 +51,7 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
         let lines = (!said).then(|| job_set.budget.clone()).into_iter().chain(attempts::cost(job_set));
         let line = lines.collect::<Vec<_>>().join("; ");
         if !line.is_empty() {
-            writeln!(out, "{line}")?;
+            page.prose("", &line, out)?;
         }
     }
     if !explanation.runs.is_empty() {
@@ -65,6 +67,7 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
             page.judged(judged, out)?;
         }
     }
+    page.checkpoints(explanation, out)?;
     let evidence: Vec<String> =
         explanation.evidence.iter().map(|fact| format!("{} {} = {}", fact.object, fact.path, fact.value)).collect();
     page.section("Evidence", &evidence, MOST_FACTS, out)?;
@@ -173,6 +176,15 @@ impl Page {
         if self.look.color { text.bold().to_string() } else { text.to_owned() }
     }
 
+    /// Text that is wrapped and never cut: the first line behind `head`, the others below it.
+    fn prose(&self, head: &str, text: &str, out: &mut impl Write) -> io::Result<()> {
+        let indent = " ".repeat(head.width());
+        for (number, line) in wrap(&one_line(text), self.look.width.saturating_sub(indent.len())).iter().enumerate() {
+            writeln!(out, "{}{line}", if number == 0 { head } else { &indent })?;
+        }
+        Ok(())
+    }
+
     fn section(&self, title: &str, lines: &[String], most: usize, out: &mut impl Write) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
@@ -183,7 +195,7 @@ impl Page {
         }
         let more = lines.len().saturating_sub(most);
         if more > 0 {
-            writeln!(out, "  and {more} more: -o json has them all")?;
+            self.prose("  ", &format!("and {more} more: -o json has them all"), out)?;
         }
         Ok(())
     }
@@ -224,13 +236,36 @@ impl Page {
         let title = format!("{} under {}: {}", judged.object, judged.policy, judged.cause);
         writeln!(out, "\n{}", self.bold(&cut(&one_line(&title), self.look.width)))?;
         for rule in &judged.rules {
-            let mark = if rule.matched { "→" } else { " " };
-            for (number, line) in wrap(&one_line(&rule.why), self.look.width.saturating_sub(4)).iter().enumerate() {
-                writeln!(out, "  {} {line}", if number == 0 { mark } else { " " })?;
-            }
+            self.prose(if rule.matched { "  → " } else { "    " }, &rule.why, out)?;
         }
         if let Some(default) = no_rule(judged) {
-            writeln!(out, "  → {default}")?;
+            self.prose("  → ", &default, out)?;
+        }
+        Ok(())
+    }
+
+    /// A few lines a template: sentences are wrapped, as each is an answer, and what is beyond is in the JSON.
+    fn checkpoints(&self, explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+        let all = &explanation.checkpoints;
+        if all.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", self.bold("Checkpoints"))?;
+        let width = self.look.width.saturating_sub(4);
+        for report in all.iter().take(MOST_TEMPLATES) {
+            let mut lines: Vec<String> = Vec::new();
+            for sentence in sentences(report, explanation) {
+                let wrapped = wrap(&one_line(&sentence), width).into_iter().enumerate();
+                lines.extend(wrapped.map(|(number, line)| format!("{}{line}", if number == 0 { "" } else { "  " })));
+            }
+            let is_cut = lines.len() > MOST_LINES;
+            for (number, line) in lines.iter().take(MOST_LINES).enumerate() {
+                let more = if is_cut && number + 1 == MOST_LINES { "…" } else { "" };
+                writeln!(out, "  {}", cut(&format!("{line}{more}"), width + 2))?;
+            }
+        }
+        if all.len() > MOST_TEMPLATES {
+            writeln!(out, "  and {} more: -o json has them all", all.len() - MOST_TEMPLATES)?;
         }
         Ok(())
     }
@@ -244,16 +279,21 @@ impl Page {
         for (number, suggestion) in explanation.suggestions.iter().take(MOST_SUGGESTIONS).enumerate() {
             let head = format!("{:<3}{:<width$}  ", number + 1, suggestion.title);
             let left = self.look.width.saturating_sub(head.width());
-            // Narrow as it may be, the sentence is told whole: a rule to add stands in it.
-            for (line, text) in wrap(&one_line(&suggestion.why), left.max(40)).iter().enumerate() {
-                let before = if line == 0 { head.clone() } else { " ".repeat(head.width()) };
+            // The sentence is told whole, as a rule to add may stand in it; where it is narrow, below its head.
+            let (indent, left) =
+                if left < NARROW { (3, self.look.width.saturating_sub(3)) } else { (head.width(), left) };
+            if indent == 3 {
+                writeln!(out, "{}", cut(head.trim_end(), self.look.width))?;
+            }
+            for (line, text) in wrap(&one_line(&suggestion.why), left).iter().enumerate() {
+                let before = if line == 0 && indent > 3 { head.clone() } else { " ".repeat(indent) };
                 writeln!(out, "{before}{text}")?;
             }
             for command in &suggestion.commands {
                 writeln!(out, "   {}", one_line(command))?;
             }
             if let Some(loses) = &suggestion.loses {
-                for line in wrap(&one_line(&format!("loses {loses}")), self.look.width.saturating_sub(3).max(40)) {
+                for line in wrap(&one_line(&format!("loses {loses}")), self.look.width.saturating_sub(3)) {
                     writeln!(out, "   {line}")?;
                 }
             }

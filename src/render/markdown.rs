@@ -1,6 +1,7 @@
 use std::io::{self, Write};
 
 use super::attempts;
+use super::checkpoints::sentences;
 use super::explanation::{POLICY_HEADS, no_rule, policy_rows, policy_title};
 use super::text::one_line;
 use crate::report::Explanation;
@@ -50,6 +51,9 @@ pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write
             list(Some(&title), &whys, out)?;
         }
     }
+    let lines = explanation.checkpoints.iter().flat_map(|report| sentences(report, explanation));
+    let lines: Vec<String> = lines.collect();
+    list(Some("Checkpoints"), &lines, out)?;
     let facts: Vec<Vec<String>> = explanation
         .evidence
         .iter()

@@ -2,6 +2,7 @@
 
 mod age;
 mod attempts;
+mod checkpoints;
 mod explanation;
 mod json;
 mod markdown;

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Look;
 use super::age::age;
 use super::notes::{counted, gpu_hours, headline, left_out, made_from};
-use super::text::{cut, one_line};
+use super::text::{cut, one_line, wrap};
 use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadState};
 
 /// Lines of the default view: one screen, however much failed.
@@ -27,8 +27,8 @@ const WORKLOADS_MOST: usize = 27;
 
 /// Prints the groups and what to do next.
 pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{}", headline(report))?;
-    writeln!(out, "{}", made_from(report))?;
+    prose(&headline(report), look, wide, out)?;
+    prose(&made_from(report), look, wide, out)?;
     let most = if wide { usize::MAX } else { MOST_NOTES };
     for note in report.notes.iter().take(most) {
         let note = one_line(note);
@@ -38,7 +38,7 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
     let more_notes = report.notes.len().saturating_sub(most);
     let notes = notes + usize::from(more_notes > 0);
     if more_notes > 0 {
-        writeln!(out, "note: {} more: -o wide shows all", counted(more_notes as u64, "note"))?;
+        prose(&format!("note: {} more: -o wide shows all", counted(more_notes as u64, "note")), look, wide, out)?;
     }
     let foot = left_out(&report.summary);
     if report.summary.failures > 0 {
@@ -58,15 +58,23 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
             let all: u64 = groups.iter().map(|group| group.failures).sum();
             let left = all - shown.iter().map(|group| group.failures).sum::<u64>();
             let groups = counted((groups.len() - shown.len()) as u64, "group");
-            writeln!(out, "and {groups} more, {}: -o wide shows all", counted(left, "failure"))?;
+            let more = format!("and {groups} more, {}: -o wide shows all", counted(left, "failure"));
+            prose(&more, look, wide, out)?;
         }
         print_collateral(report, look, wide, out)?;
         print_suggestions(&suggestions, report, look, wide, out)?;
     }
     if let Some(foot) = foot {
-        writeln!(out, "\n{foot}")?;
+        writeln!(out)?;
+        prose(&foot, look, wide, out)?;
     }
     Ok(())
+}
+
+/// A sentence, within the terminal's width where not all is asked for.
+fn prose(text: &str, look: Look, wide: bool, out: &mut impl Write) -> io::Result<()> {
+    let lines = if wide { vec![text.to_owned()] } else { wrap(text, look.width) };
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// All groups, but collateral that is shown beside what caused it.

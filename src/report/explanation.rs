@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Evidence, JobSetReport, Moment, Source, Suggestion, WorkloadRef, WorkloadState};
+use super::{CheckpointReport, Evidence, JobSetReport, Moment, Source, Suggestion, WorkloadRef, WorkloadState};
 use crate::policy::NameSource;
 
 /// The whole story of one workload or pod.
@@ -33,6 +33,8 @@ pub struct Explanation {
     pub policies: Vec<PolicyReport>,
     /// Rule by rule, why it matched or why not: for the pod explained, else for one pod of each cause.
     pub judged: Vec<Judged>,
+    /// What the pod templates tell of checkpoints, and what becomes of them; empty where they tell nothing.
+    pub checkpoints: Vec<CheckpointReport>,
     /// Where each fact comes from.
     pub evidence: Vec<Evidence>,
     /// What cannot be known, and why.

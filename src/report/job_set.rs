@@ -26,6 +26,9 @@ pub struct JobSetRule {
     pub job_reason: Option<String>,
 }
 
+/// Stands for the rule where containers were restarted in place too often, and no rule was asked.
+pub const RESTARTS_IN_PLACE: &str = "(restarts in place)";
+
 /// Where a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -2,6 +2,7 @@
 //!
 //! Inside a version there are only additions. Times are RFC 3339, durations seconds, unknown is `null`.
 
+mod checkpoint;
 mod class;
 mod explanation;
 mod failure;
@@ -14,11 +15,16 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use checkpoint::{
+    AnswerReport, CheckpointReport, DeletedBy, DeletionReport, DurableReport, SavesReport, SigtermReport,
+    SnapshotReport,
+};
 pub use class::Class;
 pub use explanation::{Explanation, Judged, PolicyReport, PolicyRule, RuleVerdict, Run, TimelineEntry, TimelineKind};
 pub use failure::{FailureLine, FailureRule};
 pub use job_set::{
-    AttemptOutcome, AttemptReport, Blocker, JobSetReport, JobSetRule, RuleSource, Situation, SituationKind,
+    AttemptOutcome, AttemptReport, Blocker, JobSetReport, JobSetRule, RESTARTS_IN_PLACE, RuleSource, Situation,
+    SituationKind,
 };
 pub use restart::{DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, RestartStep, StepState};
 pub use schema::{explanation_schema, failure_schema, report_schema, restart_schema};

@@ -40,16 +40,26 @@ impl Selector {
     /// Whether labels, asked for by key, meet all requirements. As in Kubernetes, `!=` and `notin` hold where the label
     /// is absent.
     pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
-        self.requirements.iter().all(|requirement| {
-            let value = label(&requirement.key);
-            let among = |values: &[String]| value.is_some_and(|value| values.iter().any(|v| v == value));
-            match &requirement.test {
-                Test::In(values) => among(values),
-                Test::NotIn(values) => !among(values),
-                Test::Exists => value.is_some(),
-                Test::Absent => value.is_none(),
-            }
-        })
+        self.requirements.iter().all(|requirement| requirement.matches(label(&requirement.key)))
+    }
+
+    /// Whether labels have what a requirement asks not to be there: `!=`, `notin` or `!`.
+    pub fn excludes<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+        let negative = |test: &Test| matches!(test, Test::NotIn(_) | Test::Absent);
+        let mut requirements = self.requirements.iter().filter(|requirement| negative(&requirement.test));
+        requirements.any(|requirement| !requirement.matches(label(&requirement.key)))
+    }
+}
+
+impl Requirement {
+    fn matches(&self, value: Option<&str>) -> bool {
+        let among = |values: &[String]| value.is_some_and(|value| values.iter().any(|v| v == value));
+        match &self.test {
+            Test::In(values) => among(values),
+            Test::NotIn(values) => !among(values),
+            Test::Exists => value.is_some(),
+            Test::Absent => value.is_none(),
+        }
     }
 }
 
@@ -169,6 +179,20 @@ mod tests {
             ("!missing,app", true),
         ] {
             assert_eq!(text.parse::<Selector>().unwrap().matches(labels), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_asked_not_to_be_there_excludes() {
+        let labels = |key: &str| (key == "app").then_some("train");
+        for (text, expected) in [
+            ("app=other,tier", false),
+            ("app!=train", true),
+            ("tier=x,!app", true),
+            ("app notin (serve)", false),
+            ("!tier", false),
+        ] {
+            assert_eq!(text.parse::<Selector>().unwrap().excludes(labels), expected, "{text}");
         }
     }
 

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::Ending;
+use super::kind::{Kind, Shape};
 use super::snapshot::{Resource, Snapshot};
 use super::splitter::{ListHead, ObjectSink, Position, Splitter};
 use crate::model::{
-    CronJob, CronJobView, Event, EventView, Interner, Job, JobSet, JobSetView, JobView, MetaView, Node, NodeView,
-    Owner, Pod, PodView, Time, Word,
+    Claim, ClaimView, CronJob, CronJobView, Event, EventView, Interner, Job, JobSet, JobSetView, JobView, MetaView,
+    Node, NodeView, Owner, Pod, PodCheckpointView, PodSnapshotView, PodView, Taken, Time, VolumeSnapshotView, Word,
 };
 use crate::request::{Scope, Selector, Subject};
 
@@ -22,7 +23,7 @@ pub struct Filter {
     pub namespace: Option<String>,
     /// Only objects with these labels.
     pub selector: Selector,
-    /// Also Events that tell where pods ran whose names begin with this.
+    /// Also Events that tell where pods ran whose names begin with this; those of `JobSet`s where it is not given.
     pub pods_of: Option<String>,
     /// A pod to keep even if nothing about it speaks of a failure.
     pub pod: Option<String>,
@@ -72,6 +73,10 @@ pub struct Intake {
     job_sets: Vec<Option<JobSet>>,
     events: Vec<Option<Event>>,
     nodes: Vec<Option<Node>>,
+    claims: Vec<Option<Claim>>,
+    volume_snapshots: Vec<Option<Taken>>,
+    pod_checkpoints: Vec<Option<Taken>>,
+    pod_snapshots: Vec<Option<Taken>>,
     tallies: BTreeMap<Resource, Tally>,
     ignored: BTreeMap<String, u64>,
     newest: Option<Time>,
@@ -102,94 +107,6 @@ struct Seen {
     stage: u8,
     /// Index in its list, or [`NOT_KEPT`].
     kept: u32,
-}
-
-/// The kinds that are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Pod,
-    Job,
-    CronJob,
-    JobSet,
-    Event,
-    Node,
-    /// A list within a list.
-    List,
-}
-
-impl Kind {
-    fn of(kind: &str, api_version: &str) -> Option<Self> {
-        let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        // Hand-written and re-written dumps may lack the version; a group that is told must be the right one, as others
-        // have Jobs, too (batch.volcano.sh).
-        let of = |expected: &str| api_version.is_empty() || group == expected;
-        match kind {
-            "Pod" if of("") => Some(Self::Pod),
-            "Job" if of("batch") => Some(Self::Job),
-            "CronJob" if of("batch") => Some(Self::CronJob),
-            "JobSet" if of("jobset.x-k8s.io") => Some(Self::JobSet),
-            "Event" if of("") || group == "events.k8s.io" => Some(Self::Event),
-            "Node" if of("") => Some(Self::Node),
-            other if other.ends_with("List") => Some(Self::List),
-            _ => None,
-        }
-    }
-
-    const fn resource(self) -> Resource {
-        match self {
-            Self::Pod | Self::List => Resource::Pods,
-            Self::Job => Resource::Jobs,
-            Self::CronJob => Resource::CronJobs,
-            Self::JobSet => Resource::JobSets,
-            Self::Event => Resource::Events,
-            Self::Node => Resource::Nodes,
-        }
-    }
-}
-
-/// The members by which an object's kind is known: its own, or, within a typed list that leaves them out and whose own
-/// kind is yet to come, its shape.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Shape<'a> {
-    #[serde(borrow)]
-    kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    api_version: Option<Cow<'a, str>>,
-    involved_object: Option<serde::de::IgnoredAny>,
-    regarding: Option<serde::de::IgnoredAny>,
-    spec: Option<SpecShape>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct SpecShape {
-    containers: Option<serde::de::IgnoredAny>,
-    job_template: Option<serde::de::IgnoredAny>,
-    replicated_jobs: Option<serde::de::IgnoredAny>,
-    backoff_limit: Option<serde::de::IgnoredAny>,
-    completions: Option<serde::de::IgnoredAny>,
-    parallelism: Option<serde::de::IgnoredAny>,
-}
-
-impl Shape<'_> {
-    fn kind(&self) -> Option<Kind> {
-        let spec = self.spec.as_ref();
-        let has = |member: fn(&SpecShape) -> bool| spec.is_some_and(member);
-        if self.involved_object.is_some() || self.regarding.is_some() {
-            Some(Kind::Event)
-        } else if has(|spec| spec.containers.is_some()) {
-            Some(Kind::Pod)
-        } else if has(|spec| spec.job_template.is_some()) {
-            Some(Kind::CronJob)
-        } else if has(|spec| spec.replicated_jobs.is_some()) {
-            Some(Kind::JobSet)
-        } else if has(|spec| spec.backoff_limit.is_some() || spec.completions.is_some() || spec.parallelism.is_some()) {
-            Some(Kind::Job)
-        } else {
-            None
-        }
-    }
 }
 
 impl Intake {
@@ -237,6 +154,15 @@ impl Intake {
         nodes
     }
 
+    /// Whether a template kept so far names a claim that checkpoints are saved to.
+    pub fn names_claims(&self) -> bool {
+        let of_jobs = self.jobs.iter().flatten().map(|job| &job.checkpoints);
+        let of_cron_jobs = self.cron_jobs.iter().flatten().map(|cron_job| &cron_job.checkpoints);
+        let replicated_jobs = self.job_sets.iter().flatten().flat_map(|job_set| &job_set.replicated_jobs);
+        let mut all = of_jobs.chain(of_cron_jobs).chain(replicated_jobs.map(|job| &job.checkpoints)).flatten();
+        all.any(|checkpoints| checkpoints.durable.claim.is_some())
+    }
+
     /// Takes what could not be read since the last call: the first few by position, and how many in all.
     pub fn take_skipped(&mut self) -> (Vec<Skipped>, u64) {
         (std::mem::take(&mut self.skipped), std::mem::take(&mut self.skipped_count))
@@ -252,10 +178,18 @@ impl Intake {
             job_sets: kept(self.job_sets),
             events: kept(self.events),
             nodes: kept(self.nodes),
+            claims: kept(self.claims),
+            volume_snapshots: kept(self.volume_snapshots),
+            pod_checkpoints: kept(self.pod_checkpoints),
+            pod_snapshots: kept(self.pod_snapshots),
             newest: self.newest,
             ignored: self.ignored,
             ..Snapshot::default()
         };
+        if snapshot.job_sets.is_empty() && self.filter.pods_of.is_none() {
+            // Where pods ran that are gone is told of JobSets' alone.
+            snapshot.events.retain(|event| *event.kind != *"Pod");
+        }
         snapshot.sort();
         snapshot
     }
@@ -346,6 +280,39 @@ impl Intake {
                 }
             }
             Kind::List => self.take_list(bytes, at),
+            Kind::Claim | Kind::VolumeSnapshot | Kind::PodCheckpoint | Kind::PodSnapshot => {
+                self.take_storage(kind, bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what tells of claims, and of what was taken of them or of pods.
+    fn take_storage(&mut self, kind: Kind, bytes: &[u8]) -> Result<(), serde_json::Error> {
+        if kind == Kind::Claim {
+            let view: ClaimView = parse(bytes)?;
+            if let Some(slot) = self.admit(view.metadata(), kind, 0, view.newest_time()) {
+                let claim = view.into_claim(&mut self.interner);
+                place(&mut self.claims, &mut self.seen, &slot, Some(claim));
+            }
+        } else if kind == Kind::VolumeSnapshot {
+            let view: VolumeSnapshotView = parse(bytes)?;
+            if let Some(slot) = self.admit(view.metadata(), kind, 0, view.newest_time()) {
+                let taken = view.into_taken(&mut self.interner);
+                place(&mut self.volume_snapshots, &mut self.seen, &slot, taken);
+            }
+        } else if kind == Kind::PodCheckpoint {
+            let view: PodCheckpointView = parse(bytes)?;
+            if let Some(slot) = self.admit(view.metadata(), kind, 0, view.newest_time()) {
+                let taken = view.into_taken(&mut self.interner);
+                place(&mut self.pod_checkpoints, &mut self.seen, &slot, taken);
+            }
+        } else {
+            let view: PodSnapshotView = parse(bytes)?;
+            if let Some(slot) = self.admit(view.metadata(), kind, 0, view.newest_time()) {
+                let taken = view.into_taken(&mut self.interner);
+                place(&mut self.pod_snapshots, &mut self.seen, &slot, taken);
+            }
         }
         Ok(())
     }

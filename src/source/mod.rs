@@ -6,6 +6,7 @@
 pub mod cluster;
 pub mod file;
 mod intake;
+mod kind;
 mod nearest;
 mod snapshot;
 mod splitter;

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::model::{CronJob, Event, Job, JobSet, Node, Owner, Pod, Time, Word};
+use crate::model::{Claim, CronJob, Event, Job, JobSet, Node, Owner, Pod, Taken, Time, Word};
 use crate::report::Source;
 
 /// The resources that are read, in the order in which they are told.
@@ -19,11 +19,30 @@ pub enum Resource {
     Events,
     /// Nodes.
     Nodes,
+    /// `PersistentVolumeClaim`s.
+    Claims,
+    /// `snapshot.storage.k8s.io` volumesnapshots.
+    VolumeSnapshots,
+    /// `checkpoint.k8s.io` podcheckpoints.
+    PodCheckpoints,
+    /// `podsnapshot.gke.io` podsnapshots.
+    PodSnapshots,
 }
 
 impl Resource {
     /// All resources.
-    pub const ALL: [Self; 6] = [Self::Jobs, Self::Pods, Self::CronJobs, Self::JobSets, Self::Events, Self::Nodes];
+    pub const ALL: [Self; 10] = [
+        Self::Jobs,
+        Self::Pods,
+        Self::CronJobs,
+        Self::JobSets,
+        Self::Events,
+        Self::Nodes,
+        Self::Claims,
+        Self::VolumeSnapshots,
+        Self::PodCheckpoints,
+        Self::PodSnapshots,
+    ];
 
     /// The resource's plural name.
     pub const fn name(self) -> &'static str {
@@ -34,6 +53,10 @@ impl Resource {
             Self::JobSets => "jobsets",
             Self::Events => "events",
             Self::Nodes => "nodes",
+            Self::Claims => "persistentvolumeclaims",
+            Self::VolumeSnapshots => "volumesnapshots",
+            Self::PodCheckpoints => "podcheckpoints",
+            Self::PodSnapshots => "podsnapshots",
         }
     }
 
@@ -58,10 +81,18 @@ pub struct Snapshot {
     pub cron_jobs: Vec<CronJob>,
     /// `JobSet`s, by namespace, name and uid.
     pub job_sets: Vec<JobSet>,
-    /// Events about Jobs, `CronJob`s and `JobSet`s and, where asked for, about pods, by time.
+    /// Events about Jobs, `CronJob`s and `JobSet`s and, as far as asked for, about pods, by time.
     pub events: Vec<Event>,
     /// Nodes, by name.
     pub nodes: Vec<Node>,
+    /// `PersistentVolumeClaim`s, by namespace and name.
+    pub claims: Vec<Claim>,
+    /// `VolumeSnapshot`s of claims, by namespace and name.
+    pub volume_snapshots: Vec<Taken>,
+    /// `PodCheckpoint`s, by namespace and name.
+    pub pod_checkpoints: Vec<Taken>,
+    /// GKE's Pod snapshots, by namespace and name.
+    pub pod_snapshots: Vec<Taken>,
     /// What was read and what was not.
     pub sources: Vec<Source>,
     /// The newest time in the data.
@@ -87,5 +118,16 @@ impl Snapshot {
                 .then_with(|| (&a.reason, &a.message).cmp(&(&b.reason, &b.message)))
         });
         self.nodes.sort_unstable_by(|a, b| (&a.name, a.ready).cmp(&(&b.name, b.ready)));
+        // Of one that was deleted and made again, a dump may hold both.
+        self.claims.sort_unstable_by(|a, b| {
+            let names = (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name));
+            names.then_with(|| format!("{a:?}").cmp(&format!("{b:?}")))
+        });
+        for taken in [&mut self.volume_snapshots, &mut self.pod_checkpoints, &mut self.pod_snapshots] {
+            taken.sort_unstable_by(|a, b| {
+                let names = (&a.namespace, &a.name, a.at).cmp(&(&b.namespace, &b.name, b.at));
+                names.then_with(|| format!("{a:?}").cmp(&format!("{b:?}")))
+            });
+        }
     }
 }

@@ -73,3 +73,15 @@ fn a_time_in_the_future_is_warned_of() {
     assert_eq!(ran.code, 0);
     assert!(ran.stderr.starts_with("warning: the newest time in the data, 2999-01-01T00:00:00Z"), "{}", ran.stderr);
 }
+
+#[test]
+fn what_has_the_name_and_is_of_another_kind_is_offered() {
+    let objects = r#"{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"js1","namespace":"n","uid":"s"}}
+        {"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"js1-a-0","namespace":"n","uid":"j"}}"#;
+    for (asked, said) in [
+        ("js1", "error: job/js1 is not in the data; did you mean jobset/js1?"),
+        ("jobset/js1-a-0", "error: jobset/js1-a-0 is not in the data; did you mean job/js1-a-0?"),
+    ] {
+        run(&["failures", asked, "-f", "-"]).stdin(objects).done().refused(1, &[said]);
+    }
+}

@@ -36,7 +36,7 @@ fn explained(subject: &str, more: &[&str]) -> String {
 fn an_explanation_is_one_screen_and_its_first_line_the_answer() {
     for subject in SUBJECTS {
         let text = explained(subject, &[]);
-        assert!(text.lines().count() <= 46, "{subject}: {} lines\n{text}", text.lines().count());
+        assert!(text.lines().count() <= 50, "{subject}: {} lines\n{text}", text.lines().count());
         for line in text.lines().filter(|line| !line.starts_with("   kubectl ")) {
             assert!(line.chars().count() <= 120, "{line:?} is too wide");
         }
@@ -146,4 +146,37 @@ fn nothing_from_a_container_reaches_the_terminal_or_the_notes_raw() {
     }
     let markdown = run(&["explain", "job/j", "-f", "-", "-o", "markdown"]).stdin(evil).output();
     assert!(!markdown.contains(" <img"), "{markdown}");
+}
+
+/// Words that cannot be broken: commands, paths, names.
+fn is_one_word(line: &str) -> bool {
+    !line.trim_start_matches(['→', '-', ' ']).trim().contains(' ')
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in [20_usize, 40, 80] {
+        for subject in ["jobset/llama-70b", "jobset/stuck-restart", "job/shard-eval", "cronjob/backup"] {
+            let ran = run(&["explain", subject, "-f", WORLD, "--rules"]).env("COLUMNS", &width.to_string()).output();
+            for line in ran.lines().filter(|line| !line.starts_with("   kubectl ") && !is_one_word(line)) {
+                assert!(line.chars().count() <= width, "{subject} at {width}: {line:?}");
+            }
+        }
+    }
+}
+
+/// The restarts that are left and what was held stand in one line, where the verdict does not tell of them.
+#[test]
+fn the_budget_is_wrapped() {
+    let job_set = r#"{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"js","namespace":"ns","uid":"u","creationTimestamp":"2026-11-30T09:00:00Z"},
+        "spec":{"replicatedJobs":[{"name":"a","replicas":1,"template":{"spec":{"template":{"spec":{"containers":[{"name":"main","resources":{"limits":{"nvidia.com/gpu":8}}}]}}}}}]},
+        "status":{"terminalState":"Failed","conditions":[{"type":"Failed","status":"True","reason":"FailedJobs","message":"jobset failed due to one or more job failures (first failed job: js-a-0)","lastTransitionTime":"2026-11-30T09:04:02Z"}]}}
+        {"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"js-a-0","namespace":"ns","uid":"j","creationTimestamp":"2026-11-30T09:00:01Z","labels":{"jobset.sigs.k8s.io/restart-attempt":"0"},
+            "ownerReferences":[{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","name":"js","uid":"u","controller":true}]},"spec":{},
+        "status":{"startTime":"2026-11-30T09:00:01Z","conditions":[{"type":"Failed","status":"True","reason":"BackoffLimitExceeded","message":"m","lastTransitionTime":"2026-11-30T09:04:01Z"}]}}"#;
+    let text = run(&["explain", "jobset/js", "-f", "-"]).stdin(job_set).env("COLUMNS", "80").output();
+    assert!(text.contains("0.5 GPU-h held by"), "{text}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line:?}");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bad_input;
+mod checkpoints;
 mod documents;
 mod explain;
 mod formats;

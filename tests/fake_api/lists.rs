@@ -23,6 +23,10 @@ fn all_sources_are_read_and_told_in_a_fixed_order() {
             ("jobsets", SourceState::NotInstalled, 0),
             ("events", SourceState::Read, 0),
             ("nodes", SourceState::NotAsked, 0),
+            ("persistentvolumeclaims", SourceState::NotAsked, 0),
+            ("volumesnapshots", SourceState::NotAsked, 0),
+            ("podcheckpoints", SourceState::NotAsked, 0),
+            ("podsnapshots", SourceState::NotAsked, 0),
         ]
     );
     assert!(snapshot.sources.iter().all(|source| source.cluster.as_deref() == Some("fake")));

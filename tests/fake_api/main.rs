@@ -1,5 +1,6 @@
 //! Reads of a cluster that is a server in this process, with the faults that real ones have.
 
+mod checkpoints;
 mod faults;
 mod kubeconfigs;
 mod lists;

@@ -66,7 +66,8 @@ fn a_job_is_read_by_name_and_its_pods_by_label() {
     assert_eq!((snapshot.jobs.len(), snapshot.pods.len()), (1, 1));
     let states: Vec<_> = snapshot.sources.iter().map(|source| source.state).collect();
     let not_asked = SourceState::NotAsked;
-    assert_eq!(states, [SourceState::Read, SourceState::Read, not_asked, not_asked, SourceState::Read, not_asked]);
+    assert_eq!(states[..5], [SourceState::Read, SourceState::Read, not_asked, not_asked, SourceState::Read]);
+    assert!(states[5..].iter().all(|state| *state == not_asked));
 }
 
 #[test]

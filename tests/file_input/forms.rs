@@ -100,6 +100,10 @@ fn sources_tell_what_is_in_the_input_and_what_is_not() {
             ("jobsets", SourceState::NotAsked, 0, none),
             ("events", SourceState::NotAsked, 0, none),
             ("nodes", SourceState::NotAsked, 0, none),
+            ("persistentvolumeclaims", SourceState::NotAsked, 0, none),
+            ("volumesnapshots", SourceState::NotAsked, 0, none),
+            ("podcheckpoints", SourceState::NotAsked, 0, none),
+            ("podsnapshots", SourceState::NotAsked, 0, none),
             ("files", SourceState::Read, 1, None),
         ]
     );

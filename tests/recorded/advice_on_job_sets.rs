@@ -99,7 +99,15 @@ fn disruptions_that_counted_ask_for_more_restarts_or_a_rule() {
         "{}",
         why(&story, "raiseRestarts")
     );
-    assert!(why(&story, "raiseRestarts").contains("RestartJobSetAndIgnoreMaxRestarts"));
+    let rule = json!({
+        "name": "disruption", "action": "RestartJobSetAndIgnoreMaxRestarts",
+        "onJobFailureReasons": ["PodFailurePolicy"], "onJobFailureMessagePatterns": ["DisruptionTarget"],
+    });
+    let patch = json!([{"op": "add", "path": "/spec/failurePolicy/rules", "value": [rule]}]);
+    assert_eq!(
+        story.suggestion("raiseRestarts")["commands"],
+        json!([format!("kubectl sigapps restart jobset/js -n ns '--patch={patch}'")])
+    );
 }
 
 #[test]

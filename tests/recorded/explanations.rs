@@ -313,3 +313,36 @@ fn of_two_of_one_name_the_story_is_that_of_the_one_meant() {
     assert_eq!((&told["subject"]["uid"], &told["jobSet"]["restarts"]), (&json!("a1"), &json!(1)));
     assert!(told["verdict"].as_str().unwrap().contains("1 restart before"), "{}", told["verdict"]);
 }
+
+/// No rule judges them, and a person asks all the same.
+#[test]
+fn a_failed_pod_of_no_job_is_told_with_its_end() {
+    let pod = |name: &str, owner: Value| {
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ns", "uid": name, "ownerReferences": owner},
+            "spec": {"nodeName": "node-1"}, "status": {"phase": "Failed", "containerStatuses": [{"name": "main",
+                "state": {"terminated": {"exitCode": 7, "reason": "Error", "finishedAt": "2026-11-30T09:05:00Z"}}}]}})
+    };
+    let set = json!([{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "s", "controller": true}]);
+    let objects = json!([pod("bare", json!([])), pod("web-0", set)]);
+    for (name, belongs) in [("pod/bare", "it belongs to no Job"), ("pod/web-0", "it belongs to StatefulSet web")] {
+        let told = explained(&objects, name);
+        let verdict = told["verdict"].as_str().unwrap();
+        assert!(verdict.contains("container main exited 7") && verdict.contains(belongs), "{verdict}");
+        let end = told["timeline"].as_array().unwrap().iter().find(|entry| entry["kind"] == "firstFailure").unwrap();
+        assert_eq!((&end["at"], &end["text"]), (&json!("2026-11-30T09:05:00Z"), &json!("exit 7 (main)")));
+        let exit = "status.containerStatuses[name=main].state.terminated.exitCode";
+        let evidence = told["evidence"].as_array().unwrap();
+        assert!(evidence.iter().any(|fact| fact["path"] == exit && fact["value"] == "7"), "{evidence:?}");
+    }
+}
+
+#[test]
+fn a_cronjob_without_runs_shows_the_policy_of_its_template() {
+    let objects = json!([{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "cj", "namespace": "ns", "uid": "c"},
+        "spec": {"schedule": "0 3 * * *", "jobTemplate": {"spec": {"podFailurePolicy": {"rules": [
+            {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}}}}, "status": {}}]);
+    let told = explained(&objects, "cronjob/cj");
+    assert_eq!(told["policies"][0]["rules"][0]["label"], "exit 42");
+    let verdict = told["verdict"].as_str().unwrap();
+    assert!(verdict.ends_with("no run of it is in the data; it has not been scheduled yet."), "{verdict}");
+}

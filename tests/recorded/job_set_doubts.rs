@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::job_sets_made_up::{
     BACKOFF, JobSet, attempts, condition, event, failed_pod, job, job_event, restart, restarts_by,
 };
-use crate::support::Story;
+use crate::support::{Story, View};
 
 /// An Event of a restart as recorders before JobSet v0.12 write it: equal ones are one, with a count.
 fn folded(job: &str, first: &str, last: &str, count: u32) -> Value {
@@ -235,7 +235,7 @@ fn a_rule_taken_over_from_the_restart_before_yields_to_what_the_failure_tells() 
         ]);
         let status = json!({"restarts": 2, "restartsCountTowardsMax": 2});
         let story = JobSet::new(policy.clone()).status(status).with(events);
-        assert_eq!(story.report["notes"].to_string().contains("the controller recorded"), false);
+        assert!(!story.report["notes"].to_string().contains("the controller recorded"));
         let rule = &attempts(&story)[1]["rule"];
         format!("{} {}", rule["label"], rule["source"]).replace('"', "")
     };
@@ -275,7 +275,8 @@ fn restarts_in_place_fail_a_jobset_without_a_job_or_a_rule() {
     let story = told(vec![job("js-a-0", 0, &[]), pod]);
     assert!(story.of_class("lost").is_empty(), "{:?}", story.lines);
     let attempt = &attempts(&story)[0];
-    assert_eq!((&attempt["outcome"], &attempt["missing"]), (&json!("failed"), &json!([])));
+    assert_eq!(attempt["outcome"], "failed");
+    assert!(!missing(attempt).contains("the rule") && !missing(attempt).contains("the Job"), "{attempt}");
     let rule = &attempt["rule"];
     assert_eq!(
         (&rule["label"], &rule["name"], &rule["source"]),
@@ -300,4 +301,79 @@ fn a_pattern_too_large_is_the_reason_said_and_no_other() {
     assert_eq!((&attempt["rule"]["label"], &attempt["reason"]), (&json!("(unknown)"), &json!("BackoffLimitExceeded")));
     assert!(missing(attempt).contains("a pattern of a rule is too large to judge"), "{attempt}");
     assert!(!missing(attempt).contains("reason is not known"), "{attempt}");
+}
+
+/// The first pods' creation has expired: what is left is that of a replacement.
+#[test]
+fn a_replacements_creation_is_not_the_start_of_an_attempt() {
+    let told = |older: Option<Value>, created: &str| {
+        let mut events = restart("RestartJobSet", "FailurePolicy_again", "js-a-0", "2026-11-30T11:00:00.500000Z");
+        events.extend([
+            job_event("js-a-0", 0, "SuccessfulCreate", "Created pod: x", created),
+            job_event("js-a-0", 0, "BackoffLimitExceeded", BACKOFF, "2026-11-30T11:00:00.100000Z"),
+        ]);
+        events.extend(older);
+        let status = json!({"restarts": 1, "restartsCountTowardsMax": 1});
+        let story = JobSet::new(restarts_by("RestartJobSet")).status(status).with(events);
+        let attempt = attempts(&story)[0].clone();
+        (attempt["startedAt"].clone(), attempt["gpuSeconds"].clone(), missing(&attempt))
+    };
+    let (started, held, why) = told(None, "2026-11-30T10:40:00.500000Z");
+    assert_eq!((started, held), (json!("2026-11-30T09:00:00Z"), Value::Null), "as the JobSet was made");
+    assert!(why.contains("when its first pods started"), "{why}");
+    let known = json!("2026-11-30T09:00:02.5Z");
+    assert_eq!(told(None, "2026-11-30T09:00:02.500000Z").0, known, "too soon for a replacement");
+    // An Event as old as the JobSet: all since are there.
+    let older = event("ResumeJobs", "jobset is resumed", "2026-11-30T09:00:00.000000Z");
+    assert_eq!(told(Some(older), "2026-11-30T10:40:00.500000Z").0, "2026-11-30T10:40:00.5Z");
+    // Out of a queue.
+    let resumed = event("ResumeJobs", "jobset is resumed", "2026-11-30T10:39:59.000000Z");
+    assert_eq!(told(Some(resumed), "2026-11-30T10:40:00.500000Z").0, "2026-11-30T10:40:00.5Z");
+}
+
+/// The Events that tell where pods ran are in the data: they are used in each command.
+#[test]
+fn where_a_pod_that_is_gone_ran_is_told_of_its_failure() {
+    let scheduled = json!({
+        "apiVersion": "v1", "kind": "Event", "metadata": {"name": "js-a-0-0-x7k2p.1", "namespace": "ns"},
+        "involvedObject": {"kind": "Pod", "name": "js-a-0-0-x7k2p", "namespace": "ns"}, "reason": "Scheduled",
+        "message": "Successfully assigned ns/js-a-0-0-x7k2p to node-7", "eventTime": "2026-11-30T09:00:02.000000Z",
+    });
+    let message = "Container main for pod ns/js-a-0-0-x7k2p failed with exit code 42 matching FailJob rule at index 0";
+    let mut events = restart("RestartJobSet", "FailurePolicy_again", "js-a-0", "2026-11-30T09:10:00.500000Z");
+    events.extend([
+        scheduled,
+        job_event("js-a-0", 0, "SuccessfulCreate", "Created pod: js-a-0-0-x7k2p", "2026-11-30T09:00:01.100000Z"),
+        job_event("js-a-0", 0, "PodFailurePolicy", message, "2026-11-30T09:10:00.400000Z"),
+    ]);
+    let status = json!({"restarts": 1, "restartsCountTowardsMax": 1});
+    let story = JobSet::new(restarts_by("RestartJobSet")).status(status).with(events);
+    let lost = story.of_class("lost")[0];
+    assert_eq!((&lost["node"], &lost["startedAt"]), (&json!("node-7"), &json!("2026-11-30T09:00:01.1Z")));
+    assert_eq!(attempts(&story)[0]["node"], "node-7");
+}
+
+/// What is asked not to be there may be on neither a Job nor the `JobSet` above it.
+#[test]
+fn a_negative_selector_does_not_match_through_the_other_object() {
+    let seen = |selector: &'static str, of_set: bool| {
+        let mut job = job("js-a-0", 1, &[]);
+        let mut set = JobSet::new(restarts_by("RestartJobSet")).status(json!({"restarts": 1}));
+        if of_set {
+            set = set.label("team", "ml");
+        } else {
+            job["metadata"]["labels"]["team"] = "ml".into();
+        }
+        let events = restart("RestartJobSet", "FailurePolicy_again", "js-a-0", "2026-11-30T09:10:00.500000Z");
+        let objects = [job, failed_pod("js-a-0", 1)].into_iter().chain(events);
+        let story = set.seen_with(objects, &View { selector, ..View::default() });
+        story.report["summary"]["failures"].as_u64().unwrap()
+    };
+    for of_set in [true, false] {
+        for negative in ["!team", "team!=ml", "team notin (ml)"] {
+            assert_eq!(seen(negative, of_set), 0, "{negative} {of_set}");
+        }
+        assert!(seen("team=ml", of_set) > 0, "{of_set}");
+        assert_eq!(seen("team!=data", of_set), 2, "{of_set}");
+    }
 }

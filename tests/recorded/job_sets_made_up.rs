@@ -34,14 +34,18 @@ impl JobSet {
         self
     }
 
-    fn label(mut self, key: &str, value: &str) -> Self {
+    pub(crate) fn label(mut self, key: &str, value: &str) -> Self {
         self.0["metadata"]["labels"][key] = value.into();
         self
     }
 
     pub(crate) fn with(self, others: impl IntoIterator<Item = Value>) -> Story {
+        self.seen_with(others, &View::default())
+    }
+
+    pub(crate) fn seen_with(self, others: impl IntoIterator<Item = Value>, view: &View) -> Story {
         let items: Vec<Value> = std::iter::once(self.0).chain(others).collect();
-        story_of_objects(&Value::Array(items), &View::default())
+        story_of_objects(&Value::Array(items), view)
     }
 }
 
@@ -401,7 +405,7 @@ fn restarts_that_no_limit_ends_are_called_out() {
     let story = loops("RestartJobSetAndIgnoreMaxRestarts", 5);
     let text = situation(&story, "endlessRestarts");
     assert!(
-        text.starts_with("the last 5 attempts ended alike within 4m20s: BackoffLimitExceeded, exit codes unknown;"),
+        text.starts_with("the last 5 attempts ended alike within 5m30s: BackoffLimitExceeded, exit codes unknown;"),
         "{text}"
     );
     assert!(text.contains("RestartJobSetAndIgnoreMaxRestarts has no limit"), "{text}");

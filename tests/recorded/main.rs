@@ -3,6 +3,7 @@
 
 mod advice_on_job_sets;
 mod advice_on_jobs;
+mod checkpoints;
 mod collateral_and_lost;
 mod expected_pods;
 mod explanations;

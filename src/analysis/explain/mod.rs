@@ -1,9 +1,11 @@
 //! The whole story of one workload or pod: what became of it, in order of time, under which rules, how each fact is known
 //! and what is not.
 
+mod checkpoints;
 mod judged;
 mod policies;
 mod runs;
+mod snapshots;
 mod subject;
 mod timeline;
 mod verdict;
@@ -13,7 +15,7 @@ pub use subject::{FindError, Subject, find};
 use super::job_set::{Attempt, JobSetStory};
 use super::owner::{cron_job_reference, job_reference, job_set_reference, pod_reference};
 use super::{Analysis, Failure, object};
-use crate::model::{Job, Owner, Pod, Time};
+use crate::model::{Job, Owner, Phase, Pod, Time};
 use crate::report::{API_VERSION, Class, Evidence, Explanation, SourceState, WorkloadRef, WorkloadState};
 use crate::source::Resource;
 
@@ -51,6 +53,7 @@ pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Expl
         runs: runs::runs(&facts),
         policies: policies::policies(&facts),
         judged: judged::judged(&facts),
+        checkpoints: checkpoints::checkpoints(&facts),
         evidence: facts.evidence(),
         missing: facts.missing(),
         suggestions: Vec::new(),
@@ -134,6 +137,16 @@ impl<'a, 's> Facts<'a, 's> {
         own
     }
 
+    /// The end of the pod asked for, where it belongs to no Job: nothing judges it, and it is told how it ended all the same.
+    fn unjudged(&self) -> Option<Failure<'s>> {
+        match self.subject {
+            Subject::Pod(pod) if pod.phase == Phase::Failed && self.failures.is_empty() => {
+                Some(Failure::of_pod(Class::Unknown, 0, None, pod))
+            }
+            _ => None,
+        }
+    }
+
     fn count(&self, class: Class) -> u64 {
         self.failures.iter().filter(|failure| failure.class == class).map(|failure| u64::from(failure.count)).sum()
     }
@@ -164,6 +177,7 @@ impl<'a, 's> Facts<'a, 's> {
                 evidence.push(Evidence { object, path: "spec.nodeName".to_owned(), value: node.to_string() });
             }
         }
+        evidence.extend(self.unjudged().iter().flat_map(Failure::evidence));
         let mut seen = std::collections::HashSet::new();
         evidence.retain(|fact| seen.insert((fact.object.clone(), fact.path.clone())));
         evidence.truncate(MOST_EVIDENCE);

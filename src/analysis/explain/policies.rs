@@ -105,6 +105,13 @@ fn of_jobs(facts: &Facts) -> Vec<PolicyReport> {
             by_policy[*place].2.add(failure);
         }
     }
+    if let (Subject::CronJob(cron_job), []) = (facts.subject, &facts.jobs[..])
+        && let Some(policy) = &cron_job.policy
+    {
+        // Without a run in the data, what the next one will be judged by.
+        let object = object("cronjob", &cron_job.namespace, &cron_job.name);
+        return vec![Counts::default().report(policy, cron_job.rule_names.as_deref(), object, Vec::new())];
+    }
     let report = |(job, policy, counts): (&Job, &Arc<PodFailurePolicy>, Counts)| {
         let object = match facts.subject {
             Subject::CronJob(cron_job) => object("cronjob", &cron_job.namespace, &cron_job.name),

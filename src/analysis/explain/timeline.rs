@@ -41,6 +41,11 @@ pub(super) fn timeline(facts: &Facts) -> Vec<TimelineEntry> {
     if !matches!(facts.subject, Subject::CronJob(_)) {
         let own = facts.own_failures();
         entries.extend(failures(facts, &own));
+        let unjudged = facts.unjudged();
+        entries.extend(unjudged.map(|failure| {
+            let text = what_happened(&failure);
+            entry(TimelineKind::FirstFailure, failure.finished_at(), text)
+        }));
         entries.extend(facts.jobs.iter().filter_map(|job| acted_on(job, &own)));
     }
     entries.sort_by_key(|entry| (entry.at.is_none(), entry.at, entry.kind));

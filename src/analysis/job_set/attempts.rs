@@ -216,6 +216,10 @@ impl<'s> Teller<'s, '_, '_> {
         let seconds = held.map(|(from, to)| to.since(from));
         // Of a Job that is made anew alone, the others go on.
         let whole = recorded.effect != Effect::RestartsJob;
+        let accelerators = self.facts.job_set.accelerators();
+        if whole && known.is_none() && accelerators > 0.0 {
+            missing.push(format!("when its first pods started: {}", self.facts.why_events_are_missing()));
+        }
         Attempt {
             number,
             through,
@@ -228,7 +232,7 @@ impl<'s> Teller<'s, '_, '_> {
             started,
             ended: recorded.at,
             decision: Some(decision),
-            gpu_seconds: seconds.filter(|_| whole).map(|seconds| seconds * self.facts.job_set.accelerators()),
+            gpu_seconds: seconds.filter(|_| whole).map(|seconds| seconds * accelerators),
             missing,
         }
     }

@@ -10,6 +10,8 @@ use crate::model::{Event, Job, ReplicatedJob, Time, Uid};
 
 /// A Job's Event may be written a moment after the decision that its status led to, and by another machine's clock.
 const SLACK_SECONDS: i64 = 2;
+/// The Job controller replaces a failed pod no sooner (`DefaultJobPodFailureBackOff`).
+const BACKOFF_SECONDS: i64 = 10;
 /// A failed Job is acted upon at once. Where it is not known of which attempt a Job was, one that failed longer before a
 /// decision may be of another.
 const AT_ONCE_SECONDS: i64 = 5;
@@ -198,18 +200,30 @@ pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &Restarts) -> Liv
     let prefix = format!("{}-", job_set.name);
     let by_name: &BTreeMap<(&str, &str), Vec<&'s Event>> = facts.job_events;
     let named = by_name.range((&*job_set.namespace, &*prefix)..);
+    let mut oldest = facts.events.iter().filter_map(|event| event.last.or(event.at)).min();
     let named =
         named.take_while(|((namespace, name), _)| **namespace == *job_set.namespace && name.starts_with(&prefix));
     for (_, events) in named.filter(|((_, name), _)| job_set.replicated_job_of(name).is_some()) {
         for event in events.iter().filter(ours) {
             let (name, Some(uid)) = (&*event.name, &event.uid) else { continue };
             let new = || Life { name, uid: Some(uid), ..Life::default() };
+            oldest = [oldest, event.last.or(event.at)].into_iter().flatten().min();
             by_uid.entry((name, Some(uid))).or_insert_with(new).add(event);
         }
     }
     let mut lives: Vec<Life> = by_uid.into_values().collect();
     for life in &mut lives {
+        life.started = life.started.filter(|started| life.job.is_some() || starts(facts, restarts, oldest, *started));
         life.attempt = life.attempt.or_else(|| restarts.attempt_at(life.began?));
     }
     Lives::new(lives)
+}
+
+/// Whether the first pod that an Event tells of is the Job's first one, and no replacement: the Events since its attempt
+/// began are all there, or it came too soon for a replacement.
+fn starts(facts: &JobSetFacts, restarts: &Restarts, oldest: Option<Time>, first_pod: Time) -> bool {
+    let Some(began) = restarts.last_before(first_pod).or(facts.job_set.created) else { return false };
+    let resumed = facts.events.iter().filter(|event| *event.reason == *"ResumeJobs").filter_map(|event| event.at);
+    let mut beginnings = resumed.filter(|at| *at <= first_pod).chain([began]);
+    oldest <= Some(began) || beginnings.any(|at| first_pod <= at.plus_seconds(BACKOFF_SECONDS))
 }

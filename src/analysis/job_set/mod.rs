@@ -26,7 +26,7 @@ use super::Failure;
 use super::facts::Evidence;
 use crate::model::{Event, Job, JobSet, Node, Pod, Time};
 use crate::policy::Patterns;
-use crate::report::Situation;
+use crate::report::{RESTARTS_IN_PLACE, Situation};
 
 /// A `JobSet` and all that the data tells of it.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ pub(super) fn rule_words(job_set: &JobSet, decision: &Decision) -> String {
 /// What a decision's rule is called where it is grouped by and shown.
 pub(super) fn rule_label<'a>(job_set: &'a JobSet, decision: &Decision<'a>) -> &'a str {
     match (rule_name(job_set, decision), decision.source) {
-        _ if decision.in_place => "(restarts in place)",
+        _ if decision.in_place => RESTARTS_IN_PLACE,
         (Some(name), _) => name,
         (None, Some(_)) => "(default)",
         (None, None) if job_set.failure_policy.is_none() => "(no failure policy)",

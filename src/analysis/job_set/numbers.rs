@@ -90,6 +90,11 @@ impl Restarts {
         (least, self.untold.1.saturating_add(most).max(least))
     }
 
+    /// The last restart before a time.
+    pub(super) fn last_before(&self, at: Time) -> Option<Time> {
+        self.timed.times[..self.timed.times.partition_point(|time| *time < at)].last().copied()
+    }
+
     fn all(&self) -> u32 {
         self.timed.first(self.timed.times.len()).saturating_add(self.from.first(self.from.times.len()))
     }

@@ -11,6 +11,22 @@ use crate::report::RuleSource;
 /// What the failure policy makes of a failure: `None` for the default.
 type Rule = Option<usize>;
 
+/// What is made of a failure.
+#[derive(Clone, Copy)]
+enum Evaluated {
+    /// None is known.
+    NoFailure,
+    /// A pattern is too large to judge.
+    Unjudged,
+    Rule(Rule),
+}
+
+impl Evaluated {
+    fn rule(self) -> Option<Rule> {
+        if let Self::Rule(rule) = self { Some(rule) } else { None }
+    }
+}
+
 /// Tells the rule of a decision, for the failure of the Job that it names. What cannot be known goes to `missing`,
 /// contradictions to `notes`.
 pub(super) fn judge_rule<'s>(
@@ -49,27 +65,26 @@ pub(super) fn judge_rule<'s>(
     notes.extend(judging.contradiction(decision).map(|what| format!("jobset/{}: {what}", facts.job_set.name)));
 }
 
-/// Outer `None` where no failure is known, inner `None` where a rule cannot be judged.
 fn evaluate(
     facts: &JobSetFacts,
     policy: &FailurePolicy,
     recorded: &RecordedDecision,
     failure: Option<JobFailure>,
     decision: &Decision,
-) -> Option<Option<Rule>> {
-    let (failure, job) = failure.zip(recorded.job)?;
+) -> Evaluated {
+    let Some((failure, job)) = failure.zip(recorded.job) else { return Evaluated::NoFailure };
     let replicated_job = decision
         .job_in_data
         .and_then(|job| job.labels.get("jobset.sigs.k8s.io/replicatedjob-name").map(|name| &**name))
         .or_else(|| facts.job_set.replicated_job_of(job).map(|replicated| &*replicated.name));
     let failed = FailedJob { replicated_job, reason: failure.reason, message: failure.message, at: failure.at };
-    Some(job_set_rule_for(policy, failed, &facts.patterns))
+    job_set_rule_for(policy, failed, &facts.patterns).map_or(Evaluated::Unjudged, Evaluated::Rule)
 }
 
 struct Judging<'s, 'f> {
     policy: &'f FailurePolicy,
     recorded: &'f RecordedDecision<'s>,
-    evaluated: Option<Option<Rule>>,
+    evaluated: Evaluated,
 }
 
 impl<'s> Judging<'s, '_> {
@@ -94,20 +109,20 @@ impl<'s> Judging<'s, '_> {
             // Only these are bounded by `maxRestarts`.
             None => matches!(self.action_of(*rule), JobSetAction::RestartJobSet | JobSetAction::RestartJob),
         };
-        self.evaluated.flatten().filter(agrees)
+        self.evaluated.rule().filter(agrees)
     }
 
     fn why_not_evaluated(&self) -> &'static str {
         match self.evaluated {
-            None => "not to be evaluated, as the Job's reason is not known",
-            Some(None) => "not to be evaluated, as a pattern of a rule is too large to judge",
-            Some(Some(_)) => "the one that the Job's reason and message match cannot have led to this",
+            Evaluated::NoFailure => "not to be evaluated, as the Job's reason is not known",
+            Evaluated::Unjudged => "not to be evaluated, as a pattern of a rule is too large to judge",
+            Evaluated::Rule(_) => "the one that the Job's reason and message match cannot have led to this",
         }
     }
 
     /// What was recorded, where that is not what the Job's reason and message match.
     fn contradiction(&self, decision: &Decision) -> Option<String> {
-        let evaluated = self.evaluated.flatten()?;
+        let evaluated = self.evaluated.rule()?;
         let job = self.recorded.job.unwrap_or_default();
         if decision.source == Some(RuleSource::Recorded) && evaluated != decision.rule {
             return Some(format!(

@@ -146,6 +146,7 @@ impl<'s> JobSetStory<'s> {
                     .or(self.job_set.rule_names.as_deref()),
                 node: decision.and_then(|decision| decision.node).map(Into::into),
                 attempt: decision.map(|_| attempt.number).filter(|number| *number == attempt.through),
+                started: attempt.started.filter(|_| decision.is_some()),
                 place,
             }),
         };

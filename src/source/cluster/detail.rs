@@ -16,14 +16,17 @@ const MOST_NODES: usize = 20;
 
 impl Reading<'_> {
     /// Reads all that bears on one workload or pod: what owns it, all Jobs and pods of that, Events of all of them, and the
-    /// nodes of pods that tell of a failure.
+    /// nodes of pods that tell of a failure; what checkpoints lie on, and what was taken of it or of pods.
     pub(super) async fn detail(&self, subject: &Subject) -> Result<Outcomes, ClusterError> {
         let (targets, pods) = self.resolve(subject).await?;
         let mut outcomes = Box::pin(self.targets(&targets)).await?;
-        let (pod_events, nodes) = tokio::join!(self.pod_events(), self.nodes());
+        let (pod_events, nodes, storage) = tokio::join!(self.pod_events(), self.nodes(), self.storage());
         add(&mut outcomes, Resource::Pods, pods);
         add(&mut outcomes, Resource::Events, pod_events?);
         add(&mut outcomes, Resource::Nodes, nodes?);
+        for (resource, outcome) in storage? {
+            add(&mut outcomes, resource, outcome);
+        }
         Ok(outcomes)
     }
 

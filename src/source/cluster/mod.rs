@@ -20,6 +20,7 @@ mod proxy;
 mod reach;
 mod reading;
 mod session;
+mod storage;
 mod targets;
 mod timeout;
 

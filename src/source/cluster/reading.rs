@@ -20,6 +20,12 @@ pub(super) struct Reading<'a> {
 /// What became of each resource, in the order of [`Resource::ALL`].
 pub(super) type Outcomes = [Outcome; Resource::ALL.len()];
 
+/// The outcomes of the first resources; the others were not asked for.
+pub(super) fn outcomes<const N: usize>(first: [Outcome; N]) -> Outcomes {
+    let mut first = first.into_iter();
+    std::array::from_fn(|_| first.next().unwrap_or_else(|| Outcome::new(SourceState::NotAsked)))
+}
+
 pub(super) const JOBSET_GROUP: &str = "jobset.x-k8s.io";
 /// Only Events about Jobs and `JobSet`s are asked for: those about pods are many, and tell what the pods tell.
 pub(super) const ABOUT_JOBS: &str = "involvedObject.kind=Job";
@@ -31,6 +37,9 @@ pub(super) const fn rbac_name(resource: Resource) -> &'static str {
         Resource::Jobs => "jobs.batch",
         Resource::CronJobs => "cronjobs.batch",
         Resource::JobSets => "jobsets.jobset.x-k8s.io",
+        Resource::VolumeSnapshots => "volumesnapshots.snapshot.storage.k8s.io",
+        Resource::PodCheckpoints => "podcheckpoints.checkpoint.k8s.io",
+        Resource::PodSnapshots => "podsnapshots.podsnapshot.gke.io",
         other => other.name(),
     }
 }
@@ -50,7 +59,7 @@ impl<'a> Reading<'a> {
             self.job_sets(),
             async { self.degraded(Resource::Events, self.events(ABOUT_JOBS, None).await) },
         )?;
-        Ok([jobs, pods, cron_jobs, job_sets, events.join(events_of_job_sets), Outcome::new(SourceState::NotAsked)])
+        Ok(outcomes([jobs, pods, cron_jobs, job_sets, events.join(events_of_job_sets)]))
     }
 
     /// Reads a list; `query` names what the server filters by.
@@ -94,9 +103,14 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Group and version to read `JobSet`s with, if they are installed. The group is asked for, as a list of what is not
-    /// installed may be answered 403: authorisation comes before routing.
+    /// Group and version to read `JobSet`s with, if they are installed.
     pub(super) async fn job_set_version(&self) -> Result<Option<String>, Fault> {
+        self.group_version(Resource::JobSets, JOBSET_GROUP).await
+    }
+
+    /// Group and version to read a resource with, if the group is installed. The group is asked for, as a list of what is
+    /// not installed may be answered 403: authorisation comes before routing.
+    pub(super) async fn group_version(&self, resource: Resource, group: &str) -> Result<Option<String>, Fault> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Group {
@@ -107,7 +121,7 @@ impl<'a> Reading<'a> {
         struct Version {
             group_version: String,
         }
-        match self.api().fetch(Resource::JobSets.name(), &format!("/apis/{JOBSET_GROUP}"), JSON).await {
+        match self.api().fetch(resource.name(), &format!("/apis/{group}"), JSON).await {
             Ok(body) => match serde_json::from_slice::<Group>(&body) {
                 Ok(group) => Ok(Some(group.preferred_version.group_version)),
                 Err(_) => Err(Fault::Answer(super::fault::first_line(&body))),

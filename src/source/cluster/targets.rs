@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::list::Outcome;
 use super::page::{self, Wanted};
 use super::path;
-use super::reading::{ABOUT_JOB_SETS, ABOUT_JOBS, JOBSET_GROUP, Outcomes, Reading, rbac_name};
+use super::reading::{ABOUT_JOB_SETS, ABOUT_JOBS, JOBSET_GROUP, Outcomes, Reading, outcomes, rbac_name};
 use crate::request::{Target, TargetKind};
 use crate::source::nearest;
 use crate::source::{ListHead, Position, Resource, SourceState};
@@ -106,14 +106,13 @@ impl Reading<'_> {
             self.events_of_jobs(&all_jobs, !names.job_sets.is_empty()),
             self.events_of(ABOUT_JOB_SETS, &names.job_sets),
         )?;
-        Ok([
+        Ok(outcomes([
             by_name.join(of_cron_jobs).join(of_job_sets),
             pods.join(pods_of_job_sets),
             cron_jobs.join(owning_cron_jobs),
             job_sets.join(owning_job_sets),
             events.join(events_of_job_sets),
-            Outcome::new(SourceState::NotAsked),
-        ])
+        ]))
     }
 
     async fn jobs_by_name(&self, names: &BTreeSet<String>) -> Result<(Outcome, BTreeSet<Target>), ClusterError> {

@@ -25,6 +25,34 @@ fn kept_jobs_get_a_sibling_with_a_new_name() {
 }
 
 #[test]
+fn what_is_made_again_takes_a_change_by_the_containers_name() {
+    let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "i:2"}]}}}});
+    for keep in [false, true] {
+        let cluster = Cluster::start();
+        failed_job(&cluster);
+        let argument = format!("--patch={patch}");
+        let mut arguments = vec!["job/etl", "--yes", &argument];
+        arguments.extend(keep.then_some("--keep"));
+        let ran = cluster.restart(&arguments);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains("the new one is changed by --patch"), "{}", ran.stdout);
+        let requests = cluster.api.requests();
+        let created: Vec<&Value> = requests
+            .iter()
+            .filter(|request| request.method == "POST" && request.body["kind"] == "Job")
+            .map(|request| &request.body)
+            .collect();
+        assert!(created.len() == 2, "a dry run first");
+        for body in created {
+            let containers = &body["spec"]["template"]["spec"]["containers"];
+            let expected = json!([{"name": "main", "image": "i:2", "env": [{"name": "TOKEN", "value": "s3cret"}]}]);
+            assert_eq!(*containers, expected);
+            assert_eq!(body["spec"]["fieldOfTomorrow"], json!({"kept": true}));
+        }
+    }
+}
+
+#[test]
 fn a_cronjob_is_run_once_more() {
     let cluster = Cluster::start();
     cluster.put(

@@ -53,6 +53,23 @@ fn a_job_that_has_not_ended_is_restarted_by_force_alone() {
 }
 
 #[test]
+fn a_change_that_cannot_be_made_is_refused() {
+    let cluster = Cluster::start();
+    failed_job(&cluster);
+    for (patch, words) in [
+        (r#"[{"op":"remove","path":"/spec/nothing"}]"#, "--patch does not fit"),
+        (r#"{"metadata":{"name":"other"}}"#, "--patch must not change metadata.name"),
+        ("{}", "--patch changes nothing"),
+    ] {
+        refused(&cluster, &["job/etl", "--patch", patch], "notPossible", &[words]);
+    }
+    job_set(&cluster, &json!({}), &json!({}), &json!({}));
+    refused(&cluster, &["jobset/llama", "--patch", r#"{"spec":{"x":1}}"#], "notPossible", &["its spec is fixed"]);
+    cluster.restart(&["cronjob/nightly", "--patch", "{}"]).says(2, &["--patch is for a job or jobset"]);
+    cluster.restart(&["job/etl", "--patch", "{"]).says(2, &["it is not JSON"]);
+}
+
+#[test]
 fn a_job_of_another_controller_is_refused() {
     let cluster = Cluster::start();
     let mut job = job("Failed");

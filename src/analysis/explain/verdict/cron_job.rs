@@ -7,6 +7,9 @@ pub(super) fn verdict(facts: &Facts, cron_job: &CronJob) -> String {
     let suspended = if cron_job.suspend { "suspended; " } else { "" };
     let success = match cron_job.last_succeeded {
         Some(at) => format!("the last success was{}", facts.ago(Some(at))),
+        None if cron_job.last_scheduled.is_none() && facts.jobs.is_empty() => {
+            "it has not been scheduled yet".to_owned()
+        }
         None => "no run has succeeded yet".to_owned(),
     };
     let blocked = facts.jobs.iter().find(|job| !job.is_finished() && &*cron_job.concurrency_policy == "Forbid");

@@ -62,7 +62,7 @@ fn not_failed(facts: &Facts, pod: &Pod) -> String {
         Phase::Succeeded => format!("succeeded{node}; rules judge only pods that failed."),
         Phase::Failed => {
             // Of no Job: it is told how it ended all the same.
-            let failure = Failure::of_pod(Class::Unknown, 0, None, pod);
+            let failure = facts.unjudged().unwrap_or_else(|| Failure::of_pod(Class::Unknown, 0, None, pod));
             let owner = pod.owner.as_ref().map_or_else(
                 || "it belongs to no Job".to_owned(),
                 |owner| format!("it belongs to {} {}", owner.kind, owner.name),

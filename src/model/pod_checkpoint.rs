@@ -1,0 +1,64 @@
+use serde::Deserialize;
+
+use super::condition::ConditionView;
+use super::taken::{ready, ready_condition};
+use super::time::MaybeTime;
+use super::{Interner, MetaView, Taken, Text, Time, or_default};
+
+/// A `checkpoint.k8s.io/v1alpha1` `PodCheckpoint` as it is read (KEP-5823).
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct PodCheckpointView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    metadata: MetaView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    spec: SpecView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    status: StatusView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SpecView<'a> {
+    #[serde(borrow)]
+    source_pod_name: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct StatusView<'a> {
+    #[serde(borrow)]
+    node_name: Text<'a>,
+    completion_time: MaybeTime,
+    #[serde(borrow, deserialize_with = "or_default")]
+    conditions: Vec<ConditionView<'a>>,
+}
+
+impl<'a> PodCheckpointView<'a> {
+    /// The checkpoint's metadata.
+    pub fn metadata(&self) -> &MetaView<'a> {
+        &self.metadata
+    }
+
+    /// The newest time the checkpoint tells of.
+    pub fn newest_time(&self) -> Option<Time> {
+        self.metadata.creation_timestamp.0.max(self.status.completion_time.0)
+    }
+
+    /// The record to keep; `None` where it names no pod.
+    pub fn into_taken(self, interner: &mut Interner) -> Option<Taken> {
+        let status = &self.status;
+        let condition = ready_condition(&status.conditions);
+        // `Ready` is `False` as well while it is being taken: only this reason says that it never will be.
+        let failed = condition.filter(|condition| &*condition.reason == "CheckpointFailed");
+        Some(Taken {
+            namespace: interner.intern(&self.metadata.namespace),
+            name: interner.intern(&self.metadata.name),
+            of: interner.intern_some(&self.spec.source_pod_name)?,
+            ready: ready(condition),
+            error: failed.map(|it| interner.intern(it.message.some().unwrap_or("CheckpointFailed"))),
+            at: status.completion_time.0.or(self.metadata.creation_timestamp.0),
+            node: interner.intern_some(&status.node_name),
+        })
+    }
+}
