@@ -28,9 +28,10 @@ const LONGEST: Duration = Duration::from_secs(90);
 const JOBS: &str = "/apis/batch/v1/namespaces/restarts/jobs";
 const JOB_SETS: &str = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/restarts/jobsets";
 const PODS: &str = "/api/v1/namespaces/restarts/pods";
+const CLAIMS: &str = "/api/v1/namespaces/restarts/persistentvolumeclaims";
 const CLAIM: &str = "/api/v1/namespaces/restarts/persistentvolumeclaims/checkpoints-saving";
 
-pub(crate) const NAMES: [&str; 15] = [
+pub(crate) const NAMES: [&str; 16] = [
     "restart-job",
     "restart-job-kept",
     "restart-job-asks-at-a-terminal",
@@ -40,6 +41,7 @@ pub(crate) const NAMES: [&str; 15] = [
     "restart-jobset-that-runs",
     "restart-jobset-that-has-ended",
     "restart-jobset-with-checkpoints",
+    "restart-jobset-without-its-checkpoints",
     "restart-deployment",
     "restart-statefulset",
     "restart-daemonset",
@@ -70,6 +72,7 @@ pub(crate) async fn run_all(assets: &Assets, program: &Path, results: &mut Resul
         Box::pin(bench.running_job_set()),
         Box::pin(bench.ended_job_set()),
         Box::pin(bench.checkpoints()),
+        Box::pin(bench.checkpoints_lost()),
         Box::pin(bench.rollout("deployment/web", "deployments/web", "web")),
         Box::pin(bench.rollout("sts/db", "statefulsets/db", "db")),
         Box::pin(bench.rollout("ds/agent", "daemonsets/agent", "agent")),
@@ -309,6 +312,20 @@ impl Bench<'_> {
         let kept = self.api.get(CLAIM).await?;
         ensure!(kept["metadata"]["uid"] == claim["metadata"]["uid"], "the volume claim is another one");
         ensure!(kept["metadata"]["deletionTimestamp"].is_null(), "the volume claim is being deleted");
+        Ok(())
+    }
+
+    /// Where it is asked for, the volume goes with the old JobSet, and the new one begins with another.
+    async fn checkpoints_lost(&self) -> Result<()> {
+        let (path, claim) = (format!("{JOB_SETS}/losing"), format!("{CLAIMS}/checkpoints-losing"));
+        let old = self.failed(&path).await?;
+        let old_claim = self.api.get(&claim).await?;
+        let done = self.restarted(&["jobset/losing", "--allow-checkpoint-loss"]).await?;
+        ensure!(done.stdout.contains("pvc/checkpoints-losing and all that is on it"), "{}", done.stdout);
+        let new = self.api.get(&path).await?;
+        ensure!(new["metadata"]["uid"] != old["metadata"]["uid"], "the JobSet is the old one");
+        ensure!(new["spec"] == old["spec"], "{} is not {}", new["spec"], old["spec"]);
+        self.once(&claim, "to be a new one", |new| new["metadata"]["uid"] != old_claim["metadata"]["uid"]).await?;
         Ok(())
     }
 
