@@ -1,5 +1,7 @@
 //! Restarts really done, of each kind, and the workload seen to run again.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::Stdio;
@@ -7,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use rustix::pty;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
@@ -25,17 +28,20 @@ const LONGEST: Duration = Duration::from_secs(90);
 const JOBS: &str = "/apis/batch/v1/namespaces/restarts/jobs";
 const JOB_SETS: &str = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/restarts/jobsets";
 const PODS: &str = "/api/v1/namespaces/restarts/pods";
+const CLAIMS: &str = "/api/v1/namespaces/restarts/persistentvolumeclaims";
 const CLAIM: &str = "/api/v1/namespaces/restarts/persistentvolumeclaims/checkpoints-saving";
 
-pub(crate) const NAMES: [&str; 14] = [
+pub(crate) const NAMES: [&str; 16] = [
     "restart-job",
     "restart-job-kept",
+    "restart-job-asks-at-a-terminal",
     "restart-job-killed-between-deletion-and-creation",
     "restart-published-role-suffices",
     "restart-cronjob",
     "restart-jobset-that-runs",
     "restart-jobset-that-has-ended",
     "restart-jobset-with-checkpoints",
+    "restart-jobset-without-its-checkpoints",
     "restart-deployment",
     "restart-statefulset",
     "restart-daemonset",
@@ -59,12 +65,14 @@ pub(crate) async fn run_all(assets: &Assets, program: &Path, results: &mut Resul
     let tests: [Outcome; NAMES.len()] = [
         Box::pin(bench.job()),
         Box::pin(bench.kept()),
+        Box::pin(bench.asked()),
         Box::pin(bench.killed()),
         Box::pin(bench.granted()),
         Box::pin(bench.cron_job()),
         Box::pin(bench.running_job_set()),
         Box::pin(bench.ended_job_set()),
         Box::pin(bench.checkpoints()),
+        Box::pin(bench.checkpoints_lost()),
         Box::pin(bench.rollout("deployment/web", "deployments/web", "web")),
         Box::pin(bench.rollout("sts/db", "statefulsets/db", "db")),
         Box::pin(bench.rollout("ds/agent", "daemonsets/agent", "agent")),
@@ -165,6 +173,39 @@ impl Bench<'_> {
         let jobs = self.api.list(JOBS).await?;
         let new = jobs.iter().map(|job| text(job, "/metadata/name")).find(|name| name.starts_with("kept-"));
         self.runs_anew(&format!("{JOBS}/{}", new.context("there is no new one")?), &old).await.map(|_| ())
+    }
+
+    /// It asks once; what is not yes changes nothing.
+    async fn asked(&self) -> Result<()> {
+        let path = format!("{JOBS}/asked");
+        let old = self.failed(&path).await?;
+        for (answer, code) in [("n\n", 1), ("\n", 1), ("y\n", 0)] {
+            let (ended, said) = self.at_terminal(&["job/asked"], answer).await?;
+            ensure!(ended == code, "exit code {ended} after {answer:?}: {said}");
+            ensure!(said.matches("Restart job/asked in namespace restarts? [y/N]").count() == 1, "{said}");
+            let now = self.once(&path, "to be there", |_| true).await?;
+            let is_old = now["metadata"]["uid"] == old["metadata"]["uid"];
+            ensure!(is_old == (code == 1), "after {answer:?}: {said}");
+        }
+        self.runs_anew(&path, &old).await.map(|_| ())
+    }
+
+    /// Exit code and standard error of a run that has a terminal, with what is typed there.
+    async fn at_terminal(&self, arguments: &[&str], typed: &str) -> Result<(i32, String)> {
+        let terminal = pty::openpt(pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY)?;
+        pty::grantpt(&terminal)?;
+        pty::unlockpt(&terminal)?;
+        let name = pty::ptsname(&terminal, Vec::new())?;
+        let end = File::options().read(true).write(true).open(name.to_str()?)?;
+        let mut terminal = File::from(terminal);
+        terminal.write_all(typed.as_bytes())?;
+        // Nobody looks at what is shown, but it must go somewhere.
+        std::thread::spawn(move || std::io::copy(&mut terminal, &mut std::io::sink()));
+        let mut command = self.command(arguments);
+        command.stdin(end.try_clone()?).stdout(end).stderr(Stdio::piped()).kill_on_drop(true);
+        let output = tokio::time::timeout(LONGEST, command.spawn()?.wait_with_output()).await??;
+        let code = output.status.code().context("it was ended by a signal")?;
+        Ok((code, String::from_utf8_lossy(&output.stderr).into_owned()))
     }
 
     /// The tool is killed while the pod still ends; the next run completes what it began.
@@ -271,6 +312,20 @@ impl Bench<'_> {
         let kept = self.api.get(CLAIM).await?;
         ensure!(kept["metadata"]["uid"] == claim["metadata"]["uid"], "the volume claim is another one");
         ensure!(kept["metadata"]["deletionTimestamp"].is_null(), "the volume claim is being deleted");
+        Ok(())
+    }
+
+    /// Where it is asked for, the volume goes with the old JobSet, and the new one begins with another.
+    async fn checkpoints_lost(&self) -> Result<()> {
+        let (path, claim) = (format!("{JOB_SETS}/losing"), format!("{CLAIMS}/checkpoints-losing"));
+        let old = self.failed(&path).await?;
+        let old_claim = self.api.get(&claim).await?;
+        let done = self.restarted(&["jobset/losing", "--allow-checkpoint-loss"]).await?;
+        ensure!(done.stdout.contains("pvc/checkpoints-losing and all that is on it"), "{}", done.stdout);
+        let new = self.api.get(&path).await?;
+        ensure!(new["metadata"]["uid"] != old["metadata"]["uid"], "the JobSet is the old one");
+        ensure!(new["spec"] == old["spec"], "{} is not {}", new["spec"], old["spec"]);
+        self.once(&claim, "to be a new one", |new| new["metadata"]["uid"] != old_claim["metadata"]["uid"]).await?;
         Ok(())
     }
 
