@@ -53,6 +53,8 @@ const MOST_EVIDENCE: usize = 6;
 /// The report with its suggestions: what must be mended first, what needs no hand last.
 pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> FailureReport {
     let Reported { mut report, members, by_rule } = reported;
+    // First, as it takes most room while it lasts.
+    let bad_nodes = node::bad_nodes(analysis, kubectl);
     let mut drafts = Drafts::default();
     let by_rule = by_rule.as_ref().unwrap_or(&members);
     for (position, group) in by_rule.iter().enumerate() {
@@ -67,7 +69,7 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
         }
     }
     drafts.add_of_workloads(analysis, by_rule, report.as_of, kubectl);
-    for (advice, failures) in node::bad_nodes(analysis, kubectl) {
+    for (advice, failures) in bad_nodes {
         let position = position_of(by_rule, &failures);
         drafts.add(position, advice, &failures);
     }

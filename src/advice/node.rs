@@ -20,35 +20,58 @@ struct Tally {
     pods: u64,
 }
 
+/// What is counted over all nodes, and of those of them that may be bad. There may be as many nodes as pods.
+struct Tallies<'a> {
+    all: Tally,
+    /// Nodes with pods.
+    nodes: usize,
+    suspects: BTreeMap<&'a str, Tally>,
+}
+
 /// Advice for each bad node, with the failures on it: indexes in [`Analysis::failures`].
 pub(super) fn bad_nodes(analysis: &Analysis, kubectl: &Kubectl) -> Vec<(Advice, Vec<u32>)> {
-    let jobs: HashSet<*const Job> = analysis.failures.iter().filter_map(|f| f.job).map(std::ptr::from_ref).collect();
-    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
-    for failure in analysis.failures.iter().filter(|failure| may_blame_node(failure)) {
-        if let Some(node) = failure.pod.and_then(|pod| pod.node.as_deref()) {
-            tallies.entry(node).or_default().failures += 1;
-        }
-    }
-    count_pods(analysis, &jobs, &mut tallies);
-    let all = tallies.values().fold(Tally::default(), |sum, tally| Tally {
-        failures: sum.failures + tally.failures,
-        pods: sum.pods + tally.pods,
-    });
-    let nodes = tallies.iter().filter(|(_, tally)| tally.pods > 0).count();
     let unhealthy = unhealthy_devices(analysis);
+    let Tallies { all, nodes, suspects } = tallies(analysis, unhealthy.keys().copied());
     let mut found = Vec::new();
-    for (name, tally) in &tallies {
+    for (name, tally) in suspects {
         let devices = unhealthy.get(name).map_or(&[][..], Vec::as_slice);
-        if devices.is_empty() && !gathers(*tally, all, nodes) {
+        if devices.is_empty() && !gathers(tally, all, nodes) {
             continue;
         }
         let of_node = (0..).zip(&analysis.failures).filter(|(_, failure)| {
-            may_blame_node(failure) && failure.pod.is_some_and(|pod| pod.node.as_deref() == Some(*name))
+            may_blame_node(failure) && failure.pod.is_some_and(|pod| pod.node.as_deref() == Some(name))
         });
         let of_node: Vec<u32> = of_node.map(|(index, _)| index).collect();
-        found.push((advice(analysis, name, *tally, all, devices, kubectl), of_node));
+        found.push((advice(analysis, name, tally, all, devices, kubectl), of_node));
     }
     found
+}
+
+fn tallies<'a>(analysis: &'a Analysis, unhealthy: impl Iterator<Item = &'a str>) -> Tallies<'a> {
+    let blamed = analysis.failures.iter().filter(|failure| may_blame_node(failure));
+    let mut failed_on: Vec<&str> = blamed.filter_map(|failure| failure.pod?.node.as_deref()).collect();
+    failed_on.sort_unstable();
+    let failures = failed_on.len() as u64;
+    let runs = failed_on.chunk_by(|a, b| a == b).map(|run| (run[0], Tally { failures: run.len() as u64, pods: 0 }));
+    let mut suspects: BTreeMap<&str, Tally> = runs.filter(|(_, tally)| tally.failures >= FEWEST).collect();
+    for node in unhealthy {
+        let failures =
+            || failed_on.partition_point(|other| *other <= node) - failed_on.partition_point(|other| *other < node);
+        suspects.entry(node).or_insert_with(|| Tally { failures: failures() as u64, pods: 0 });
+    }
+    drop(failed_on);
+    let mut nodes: Vec<&str> = Vec::new();
+    let mut pods = 0;
+    for (node, count) in pods_on(analysis) {
+        pods += count;
+        nodes.push(node);
+        if let Some(tally) = suspects.get_mut(node) {
+            tally.pods += count;
+        }
+    }
+    nodes.sort_unstable();
+    nodes.dedup();
+    Tallies { all: Tally { failures, pods }, nodes: nodes.len(), suspects }
 }
 
 /// Whether a failure may be the node's: not one that the workload brings about wherever it runs.
@@ -62,22 +85,16 @@ fn may_blame_node(failure: &Failure) -> bool {
     judged && !own
 }
 
-/// Pods of the Jobs with failures, those that are fine among them.
-fn count_pods<'a>(analysis: &'a Analysis, jobs: &HashSet<*const Job>, tallies: &mut BTreeMap<&'a str, Tally>) {
+/// How many pods are on which node, of the Jobs with failures: those that are fine among them.
+fn pods_on<'a>(analysis: &'a Analysis) -> impl Iterator<Item = (&'a str, u64)> {
+    let jobs: HashSet<*const Job> = analysis.failures.iter().filter_map(|f| f.job).map(std::ptr::from_ref).collect();
     let snapshot = analysis.snapshot;
     let with_failures = snapshot.jobs.iter().filter(|job| jobs.contains(&std::ptr::from_ref(*job)));
     let of_jobs: HashSet<(Option<&Uid>, &str)> = with_failures.map(|job| (job.uid.as_ref(), &*job.name)).collect();
-    let is_of = |owner: &Owner| of_jobs.contains(&(owner.uid.as_ref(), &*owner.name));
-    for pod in &snapshot.pods {
-        if let Some(node) = pod.node.as_deref().filter(|_| pod.owner.as_ref().is_some_and(|owner| is_of(owner))) {
-            tallies.entry(node).or_default().pods += 1;
-        }
-    }
-    for ((owner, node), count) in &snapshot.quiet_pods {
-        if is_of(owner) {
-            tallies.entry(&**node).or_default().pods += u64::from(*count);
-        }
-    }
+    let told = snapshot.pods.iter().filter_map(|pod| Some((pod.owner.as_deref()?, pod.node.as_deref()?, 1)));
+    let quiet = snapshot.quiet_pods.iter().map(|((owner, node), count)| (&**owner, &**node, u64::from(*count)));
+    let is_of = move |owner: &Owner| of_jobs.contains(&(owner.uid.as_ref(), &*owner.name));
+    told.chain(quiet).filter(move |(owner, ..)| is_of(owner)).map(|(_, node, count)| (node, count))
 }
 
 /// Whether far more of the failures are on the node than its share of the pods: by the hypergeometric distribution, with as many

@@ -7,7 +7,7 @@ use crate::report::SuggestionKind;
 
 impl Case<'_> {
     pub(super) fn pending(&self) -> Option<Advice> {
-        let waiting = self.failure.waiting?;
+        let waiting = self.failure.waiting()?;
         let image = waiting.image.as_deref().unwrap_or("the image");
         let said =
             waiting.message.as_deref().and_then(telling_line).map(|line| format!(": {line}")).unwrap_or_default();

@@ -50,7 +50,7 @@ impl<'s> Failure<'s> {
     pub(super) fn container(&self) -> Option<&str> {
         self.end
             .map(|end| &*end.container)
-            .or_else(|| self.waiting?.container.as_deref())
+            .or_else(|| self.waiting()?.container.as_deref())
             .or_else(|| self.told.as_ref()?.container.as_ref().map(|(container, _)| &**container))
     }
 
@@ -76,13 +76,13 @@ impl<'s> Failure<'s> {
 
     /// The reason: of the wait, the matched condition, the disruption, the pod, or the container's end, in this order.
     pub(super) fn reason(&self) -> Option<&str> {
-        if let Some(waiting) = self.waiting {
+        if let Some(waiting) = self.waiting() {
             return Some(&waiting.reason);
         }
         if let Some(told) = self.matched_condition().filter(|told| &*told.type_ != "DisruptionTarget") {
             return Some(told.reason.as_deref().unwrap_or(&told.type_));
         }
-        if self.restart.is_none()
+        if self.restart().is_none()
             && let Some(pod) = self.pod
         {
             let status = pod.reason();
@@ -107,14 +107,14 @@ impl<'s> Failure<'s> {
 
     /// The message that goes with the reason, as it was written.
     pub(super) fn message(&self) -> Option<&str> {
-        if let Some(waiting) = self.waiting {
+        if let Some(waiting) = self.waiting() {
             return waiting.message.as_deref();
         }
         if let Some(told) = self.matched_condition().filter(|told| &*told.type_ != "DisruptionTarget") {
             return told.message.as_deref().or_else(|| self.end?.message.as_deref());
         }
         let of_end = self.end.and_then(|end| end.message.as_deref());
-        if self.restart.is_some() {
+        if self.restart().is_some() {
             return of_end;
         }
         let of_pod = self.pod.and_then(|pod| {

@@ -24,7 +24,7 @@ impl Failure<'_> {
         };
         let of_pod = |path: String, value: &str| of("pod", &pod.namespace, &pod.name, path, value);
         let mut evidence = Vec::new();
-        if let Some(waiting) = self.waiting {
+        if let Some(waiting) = self.waiting() {
             return vec![of_pod(waiting.path.to_string(), &waiting.reason)];
         }
         if let Some(condition) = self.rule.and_then(|rule| rule.condition) {
@@ -37,7 +37,7 @@ impl Failure<'_> {
         }
         if let Some(end) = self.end {
             let list = if end.kind == ContainerKind::App { "containerStatuses" } else { "initContainerStatuses" };
-            let state = if self.restart.is_some() { "lastState" } else { "state" };
+            let state = if self.restart().is_some() { "lastState" } else { "state" };
             let path = format!("status.{list}[name={}].{state}.terminated", end.container);
             evidence.push(of_pod(format!("{path}.exitCode"), &end.exit_code.to_string()));
             evidence.extend(end.reason.as_ref().map(|reason| of_pod(format!("{path}.reason"), reason)));

@@ -22,10 +22,6 @@ pub struct Failure<'s> {
     pub rule: Option<RuleHit<'s>>,
     /// The container that matched the rule, or else the one to blame.
     pub end: Option<&'s ContainerEnd>,
-    /// For `restarting`: the container that fails in place.
-    pub restart: Option<&'s Restart>,
-    /// For `pending`: why it has not started.
-    pub waiting: Option<&'s Waiting>,
     /// For `collateral`: what tore it down.
     pub torn_down: Option<TornDownBy>,
     /// Whether it is in the Job's `status.failed`; `None` where that is unknown.
@@ -120,13 +116,22 @@ impl<'s> Failure<'s> {
             pod: None,
             rule: None,
             end: None,
-            restart: None,
-            waiting: None,
             torn_down: None,
             counted: Some(false),
             count: 1,
             told: None,
         }
+    }
+
+    /// For `restarting`: the container that fails in place.
+    pub fn restart(&self) -> Option<&'s Restart> {
+        let pod = self.pod.filter(|_| self.class == Class::Restarting)?;
+        pod.restarts().iter().find(|restart| self.end.is_some_and(|end| end.container == restart.last.container))
+    }
+
+    /// For `pending`: why it has not started.
+    pub fn waiting(&self) -> Option<&'s Waiting> {
+        self.pod.filter(|_| self.class == Class::Pending)?.waiting()
     }
 
     /// The namespace.
@@ -164,8 +169,8 @@ impl<'s> Failure<'s> {
 
     /// When the attempt began.
     pub fn started_at(&self) -> Option<Time> {
-        if let Some(restart) = self.restart {
-            return restart.last.started_at;
+        if self.class == Class::Restarting {
+            return self.end?.started_at;
         }
         match (self.class, self.pod, self.job) {
             (Class::JobLevel, None, Some(job)) => job.started,
@@ -176,13 +181,9 @@ impl<'s> Failure<'s> {
 
     /// When the attempt ended; `None` while it is going on, or where that is unknown.
     pub fn finished_at(&self) -> Option<Time> {
-        if let Some(restart) = self.restart {
-            return restart.last.finished_at;
-        }
-        if self.waiting.is_some() {
-            return None;
-        }
         match self.pod {
+            Some(_) if self.class == Class::Restarting => self.end?.finished_at,
+            Some(_) if self.class == Class::Pending => None,
             Some(pod) if pod.is_terminating() => None,
             Some(pod) => pod.finished_at(),
             None => self.told.as_ref()?.at,
@@ -192,7 +193,7 @@ impl<'s> Failure<'s> {
     /// When it is placed in time: its end, else since when it has been going on.
     pub fn at(&self) -> Option<Time> {
         self.finished_at()
-            .or_else(|| self.waiting?.since)
+            .or_else(|| self.waiting()?.since)
             .or_else(|| self.pod?.deletion_requested)
             .or_else(|| self.started_at())
     }
@@ -200,7 +201,7 @@ impl<'s> Failure<'s> {
     /// Accelerator-seconds spent; `None` where start or end is unknown.
     pub fn gpu_seconds(&self) -> Option<f64> {
         let pod = self.pod?;
-        if pod.accelerators == 0.0 || self.waiting.is_some() {
+        if pod.accelerators == 0.0 || self.class == Class::Pending {
             return Some(0.0);
         }
         let seconds = self.finished_at()?.since(self.started_at()?);

@@ -235,19 +235,22 @@ fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<Strin
 }
 
 fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
-    let mut counts: BTreeMap<&Word, u64> = BTreeMap::new();
-    for node in failures.iter().filter_map(|failure| failure.node()) {
-        *counts.entry(node).or_default() += 1;
-    }
+    // Sorted and not counted in a map: there may be as many nodes as failures.
+    let mut names: Vec<&Word> = failures.iter().filter_map(|failure| failure.node()).collect();
+    names.sort_unstable();
     let known = |name: &str| {
         let nodes = &analysis.snapshot.nodes;
         nodes.binary_search_by(|node| (*node.name).cmp(name)).ok().and_then(|index| nodes[index].ready)
     };
-    let mut nodes: Vec<GroupNode> = counts
-        .into_iter()
-        .map(|(name, failures)| GroupNode { name: name.clone(), failures, ready: known(name) })
+    let on_one = names.chunk_by(|a, b| a == b);
+    let mut nodes: Vec<GroupNode> = on_one
+        .map(|on_it| GroupNode {
+            name: on_it[0].clone(),
+            failures: u32::try_from(on_it.len()).unwrap_or(u32::MAX),
+            ready: known(on_it[0]),
+        })
         .collect();
-    nodes.sort_by(|a, b| b.failures.cmp(&a.failures).then_with(|| a.name.cmp(&b.name)));
+    nodes.sort_unstable_by(|a, b| b.failures.cmp(&a.failures).then_with(|| a.name.cmp(&b.name)));
     nodes
 }
 
@@ -325,7 +328,7 @@ pub(super) fn cause_words(failure: &Failure) -> String {
         },
         (None, None) => "no reason given".to_owned(),
     };
-    match failure.restart {
+    match failure.restart() {
         Some(restart) => {
             let held = if restart.backing_off { ", CrashLoopBackOff" } else { "" };
             format!("{words}, restarts: {}{held}", restart.count)

@@ -39,7 +39,6 @@ impl<'s> JobFacts<'s> {
         failures.extend(pending(self.workload, Some(self.job), pod, now, pending_after));
         failures.extend(pod.restarts().iter().map(|restart| Failure {
             end: Some(&restart.last),
-            restart: Some(restart),
             // Under OnFailure the controller compares the sum of restart counts with backoffLimit
             // (`pastBackoffLimitOnFailure`); restarts by container rules (KEP-5307) it does not see.
             counted: Some(self.job.restarts_in_place),
@@ -185,7 +184,7 @@ pub(super) fn pending<'s>(
             return None;
         }
     }
-    Some(Failure { end: None, waiting: Some(waiting), ..Failure::of_pod(Class::Pending, workload, job, pod) })
+    Some(Failure { end: None, ..Failure::of_pod(Class::Pending, workload, job, pod) })
 }
 
 /// Whether a pod was being deleted and ended after a moment.

@@ -16,7 +16,6 @@ pub(super) fn judge_orphan(
     let waits = if alive { pending(workload, None, pod, now, pending_after) } else { None };
     let restarts = pod.restarts().iter().filter(move |_| alive).map(move |restart| Failure {
         end: Some(&restart.last),
-        restart: Some(restart),
         counted: None,
         ..Failure::of_pod(Class::Restarting, workload, None, pod)
     });

@@ -1,14 +1,13 @@
 use std::borrow::Borrow;
-use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::ops::Deref;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
 
 /// A text of which one copy is shared ([`super::Interner`]), in the room of one pointer: pods hold many of them, and
 /// there may be a hundred thousand pods.
-#[derive(Clone)]
-pub struct Word(Arc<Box<str>>);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Word(ArcStr);
 
 impl Deref for Word {
     type Target = str;
@@ -26,40 +25,13 @@ impl Borrow<str> for Word {
 
 impl From<&str> for Word {
     fn from(text: &str) -> Self {
-        Self(Arc::new(text.into()))
+        Self(text.into())
     }
 }
 
 impl From<String> for Word {
     fn from(text: String) -> Self {
-        Self(Arc::new(text.into()))
-    }
-}
-
-impl PartialEq for Word {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || **self == **other
-    }
-}
-
-impl Eq for Word {}
-
-impl PartialOrd for Word {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Word {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (**self).cmp(&**other)
-    }
-}
-
-/// As a `str` hashes, so that a set of words is asked with one.
-impl Hash for Word {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (**self).hash(state);
+        Self(text.into())
     }
 }
 

@@ -213,7 +213,7 @@ pub struct GroupNode {
     /// The node's name.
     pub name: Word,
     /// Failures on it.
-    pub failures: u64,
+    pub failures: u32,
     /// Whether it is ready; `null` where that is unknown or nodes were not read.
     pub ready: Option<bool>,
 }

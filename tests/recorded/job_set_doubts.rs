@@ -418,3 +418,27 @@ fn a_job_whose_successor_was_there_did_not_lead_to_a_decision() {
     assert_eq!(reason(None), Value::Null);
     assert_eq!(reason(Some("BackoffLimitExceeded")), "BackoffLimitExceeded");
 }
+
+/// Which Jobs were made anew alone no Event tells: one that is gone may have been, and had not failed when another one did.
+#[test]
+fn a_job_that_may_have_been_made_anew_is_not_named_as_the_first_one() {
+    let limit = "jobset failed due to reaching max number of restarts (first failed job: js-a-1)";
+    let ended = condition("Failed", "True", "ReachedMaxRestarts", limit, "2026-11-30T09:20:01Z");
+    let earliest = |job_restarts: Value, in_data: bool| {
+        let of_first = job_event("js-a-0", 0, "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:10:00.100000Z");
+        let first = job("js-a-0", 0, &[["Failed", "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:10:00Z"]]);
+        let named = job("js-a-1", 0, &[["Failed", "BackoffLimitExceeded", BACKOFF, "2026-11-30T09:20:00Z"]]);
+        let policy = json!({"maxRestarts": 1, "rules": [{"name": "alone", "action": "RestartJob"}]});
+        let counters = json!([{"name": "a", "jobRestarts": job_restarts}]);
+        let status = json!({
+            "restarts": 0, "terminalState": "Failed", "conditions": [ended], "replicatedJobsStatus": counters
+        });
+        let made = job_event("js-a-0", 0, "SuccessfulCreate", "Created pod: x", "2026-11-30T09:00:01.200000Z");
+        let objects = [made, of_first, named].into_iter().chain(in_data.then_some(first));
+        let story = JobSet::new(policy).status(status).with(objects);
+        attempts(&story).last().unwrap()["earliestJob"].clone()
+    };
+    assert_eq!(earliest(json!([1, 0]), false), Value::Null);
+    assert_eq!(earliest(json!([0, 0]), false), "js-a-0");
+    assert_eq!(earliest(json!([1, 0]), true), "js-a-0");
+}

@@ -65,10 +65,11 @@ pub(super) fn attempts<'s>(facts: &JobSetFacts<'s, '_>, notes: &mut Vec<String>)
     let current = known.max(told);
     let restarts = Restarts::new(&decisions, current - told, may_be_dropped(&facts.events));
     let lives = lives(facts, &restarts);
-    let mut teller = Teller { facts, restarts, lives, claimed: HashSet::new() };
+    let untold_anew = facts.job_set.job_restarts().0.saturating_sub(count(&decisions, Effect::RestartsJob));
+    let mut teller = Teller { facts, restarts, lives, untold_anew, claimed: HashSet::new() };
     let mut attempts = Vec::new();
     attempts.extend(teller.untold(current - told, current));
-    attempts.extend(teller.untold_job_restarts(current - told, count(&decisions, Effect::RestartsJob)));
+    attempts.extend(teller.untold_job_restarts(current - told));
     let mut before = Before { timed: 0, last: (0, facts.job_set.created) };
     for decision in &decisions {
         let numbers = match decision.effect {
@@ -112,6 +113,8 @@ struct Teller<'s, 'f, 'a> {
     facts: &'f JobSetFacts<'s, 'a>,
     restarts: Restarts,
     lives: Lives<'s>,
+    /// Restarts of single Jobs that the counters know of and no Event.
+    untold_anew: u32,
     /// Lives whose failure has led to a decision.
     claimed: HashSet<usize>,
 }
@@ -134,10 +137,10 @@ impl<'s> Teller<'s, '_, '_> {
         })
     }
 
-    /// Restarts of single Jobs that the counters know of and no Event: the oldest Events expire first, so that they lie
-    /// before the first decision that is recorded.
-    fn untold_job_restarts(&self, first: u32, told: u32) -> Option<Attempt<'s>> {
-        let untold = self.facts.job_set.job_restarts().0.saturating_sub(told);
+    /// Restarts of single Jobs of which no record tells: the oldest Events expire first, so that they lie before the first
+    /// decision that is recorded.
+    fn untold_job_restarts(&self, first: u32) -> Option<Attempt<'s>> {
+        let untold = self.untold_anew;
         let restarts = if untold == 1 { "1 restart of a single Job" } else { "restarts of single Jobs" };
         (untold > 0).then(|| Attempt {
             number: 0,
@@ -203,7 +206,8 @@ impl<'s> Teller<'s, '_, '_> {
         let (number, through) = numbers;
         let mut missing = self.in_doubt(numbers, recorded);
         let life = self.life_of(numbers, recorded);
-        let deciding = Deciding { facts: self.facts, lives: &self.lives, over: &self.claimed };
+        let deciding =
+            Deciding { facts: self.facts, lives: &self.lives, over: &self.claimed, untold_anew: self.untold_anew > 0 };
         let decision = deciding.decision(numbers, recorded, life, &mut missing, notes);
         let known = match recorded.effect {
             Effect::RestartsJob => life.and_then(|life| self.lives.get(life).started),

@@ -80,6 +80,8 @@ pub(super) struct Deciding<'s, 'f, 'a> {
     pub(super) lives: &'f Lives<'s>,
     /// Lives that ended by this decision or an earlier one.
     pub(super) over: &'f HashSet<usize>,
+    /// Jobs were made anew alone, and no record tells which and when.
+    pub(super) untold_anew: bool,
 }
 
 impl<'s> Deciding<'s, '_, '_> {
@@ -209,9 +211,13 @@ impl<'s> Deciding<'s, '_, '_> {
             let (one, other) = (life.failed?.at?, named.failed?.at?);
             (other.since(one) >= EVENT_LAG).then_some(one)
         };
-        // One that was made anew before is not there any more, whether its restart is recorded or not.
+        // One that was made anew before is not there any more, whether its restart is recorded or not. Where that is not known,
+        // only the data tell that it was there.
         let ended = named.failed.and_then(|failed| failed.at);
         let is_anew = |life: &Life| {
+            if self.untold_anew && life.job.is_none() {
+                return true;
+            }
             let of_name = self.lives.named(life.name).map(|index| self.lives.get(index));
             let mut of_attempt = of_name.filter(|other| other.attempt == life.attempt);
             of_attempt.any(|other| other.began > life.began && other.began <= ended)

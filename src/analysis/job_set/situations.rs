@@ -198,7 +198,7 @@ fn why_not_ready(facts: &JobSetFacts, job: &Job) -> Option<String> {
     let failures = facts.failures_of.get(&std::ptr::from_ref(job))?;
     failures.iter().find_map(|index| {
         let failure = &facts.failures[*index];
-        let waiting = failure.waiting?;
+        let waiting = failure.waiting()?;
         Some(format!("pod {}: {}", failure.pod_name()?, waiting.reason))
     })
 }

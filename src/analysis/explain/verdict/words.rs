@@ -98,9 +98,9 @@ impl Facts<'_, '_> {
     pub(super) fn waits(&self, failure: &Failure) -> String {
         let pod = failure.pod_name().map(|pod| format!("pod {pod} ")).unwrap_or_default();
         let node = self.on_node(failure.node().map(|node| &**node));
-        let since = self.since(failure.waiting.and_then(|waiting| waiting.since));
+        let since = self.since(failure.waiting().and_then(|waiting| waiting.since));
         let said = said(failure);
-        match failure.waiting.map(|waiting| &*waiting.reason) {
+        match failure.waiting().map(|waiting| &*waiting.reason) {
             Some("Unschedulable" | "SchedulerError") => format!("{pod}waits for a node{since}{said}"),
             Some("SchedulingGated") => format!("{pod}is held by a scheduling gate{since}"),
             Some("ContainerCreating" | "PodInitializing" | "Pending") => {
