@@ -229,7 +229,14 @@ impl<'a> Over<'a> {
         if matches!(state, WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing) {
             // What cannot start does not come right by waiting.
             let is_stuck = self.own_failures().any(|failure| failure.class == Class::Pending);
-            let why = format!("the JobSet makes its Jobs anew by itself: {}", self.story.budget());
+            let once = teardown::until(self.story).map(|until| {
+                format!(" once its pods have ended, which may take until {}", Time::from_seconds(until.seconds()))
+            });
+            let why = format!(
+                "the JobSet makes its Jobs anew by itself{}: {}",
+                once.unwrap_or_default(),
+                self.story.budget()
+            );
             let advice = Advice::new(SuggestionKind::Wait, why).run(self.explain());
             return (!is_stuck).then(|| Advice { evidence: self.recorded(), ..advice });
         }

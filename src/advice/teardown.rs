@@ -19,6 +19,12 @@ pub(super) fn of_job_set(story: &JobSetStory, now: Option<Time>, kubectl: &Kubec
     unblock(&story.job_set.namespace, &blockers, now, "the JobSet cannot get on before they are gone", kubectl)
 }
 
+/// Until when the pods that hold a `JobSet`'s restart up may take to end.
+pub(super) fn until(story: &JobSetStory) -> Option<Time> {
+    let blockers = story.situations.iter().flat_map(|situation| &situation.blockers);
+    blockers.filter_map(|blocker| Some(blocker.since?.plus_seconds(blocker.grace_seconds))).max()
+}
+
 /// Pods that were asked to end and have not, by the name of their Job.
 pub(super) struct Ending<'a>(HashMap<(&'a str, &'a str), Vec<&'a Pod>>);
 

@@ -49,7 +49,7 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
         let suggestions = some_of_each(&all, |suggestion| suggestion.kind, most);
         // Head, blank lines, column heads, the lines that tell what is not shown, two lines a suggestion and one more where
         // something is lost by it.
-        let losing = suggestions.iter().filter(|suggestion| suggestion.loses.is_some()).count();
+        let losing = suggestions.iter().filter(|suggestion| loses(suggestion, wide).is_some()).count();
         let other_lines = 10 + notes + 2 * usize::from(foot.is_some()) + 2 * suggestions.len() + losing;
         let rows = if wide { groups.len() } else { SCREEN.saturating_sub(other_lines).max(5) };
         let shown = some_of_each(&groups, |group| (group.class, group.job_set_rule.is_some()), rows);
@@ -375,6 +375,11 @@ fn nodes(group: &Group) -> String {
     }
 }
 
+/// What is lost by a suggestion, where what destroys it is shown: to read comes first, and a screen has room for one command.
+fn loses(suggestion: &Suggestion, wide: bool) -> Option<&str> {
+    suggestion.loses.as_deref().filter(|_| wide || suggestion.commands.len() == 1)
+}
+
 fn print_suggestions(
     suggestions: &[&Suggestion],
     report: &FailureReport,
@@ -398,7 +403,7 @@ fn print_suggestions(
         for command in suggestion.commands.iter().take(if wide { usize::MAX } else { 1 }) {
             writeln!(out, "   {}", one_line(command))?;
         }
-        if let Some(loses) = &suggestion.loses {
+        if let Some(loses) = loses(suggestion, wide) {
             let loses = one_line(&format!("loses {loses}"));
             writeln!(out, "   {}", if wide { loses } else { cut(&loses, look.width.saturating_sub(3)) })?;
         }

@@ -62,6 +62,18 @@ fn wide_shows_every_group_and_cuts_nothing_off() {
     assert!(!view.contains("-o wide shows all"));
 }
 
+/// A screen has room for one command; what a later one loses would be read as the loss of that.
+#[test]
+fn what_is_lost_stands_below_the_command_that_loses_it() {
+    let screen = table("160", &[]);
+    assert!(screen.contains("kubectl describe pod thumbnails-") && !screen.contains("   loses"), "{screen}");
+    let alone = table("160", &["job/gpu-probe", "-n", "ml-team"]);
+    assert!(alone.contains("   kubectl sigapps restart job/gpu-probe -n ml-team\n   loses its pods"), "{alone}");
+    let wide = table("160", &["-o", "wide"]);
+    let lost = wide.lines().zip(wide.lines().skip(1)).filter(|(_, below)| below.starts_with("   loses"));
+    assert!(lost.clone().count() > 0 && lost.clone().all(|(above, _)| above.contains(" restart ")), "{wide}");
+}
+
 #[test]
 fn heads_can_be_left_out() {
     assert!(table("120", &[]).contains("WHAT HAPPENED"));

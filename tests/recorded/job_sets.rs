@@ -215,6 +215,11 @@ fn a_restart_that_waits_for_a_pod_names_it_and_its_node() {
     }
     let blocker = &story.workload()["jobSet"]["situations"][0]["blockers"][0];
     assert_eq!((&blocker["node"], &blocker["nodeReady"]), (&json!("gpu-node-1"), &json!(true)));
+    assert_eq!(
+        story.suggestion("wait")["why"],
+        "the JobSet makes its Jobs anew by itself once its pods have ended, which may take until 2026-11-30T11:12:09Z: 1 of 5 \
+         counted restarts used"
+    );
 }
 
 #[test]
