@@ -12,7 +12,7 @@ build:
 
 # Run all tests that need neither a cluster nor a network
 test *arguments:
-    cargo test {{ arguments }}
+    cargo test --workspace {{ arguments }}
 
 # Check format, lints, licences and sources of dependencies, and shell scripts
 lint:
