@@ -39,15 +39,17 @@ impl<'a> Ending<'a> {
         Self(pods)
     }
 
-    /// Advice for pods that keep a failing Job from becoming `Failed`.
+    /// Advice for pods that keep a failing Job from becoming `Failed`, or a Job from making others.
     pub(super) fn of_job(&self, analysis: &Analysis, job: &Job, now: Option<Time>, kubectl: &Kubectl) -> Vec<Advice> {
         let pods = self.0.get(&(&*job.namespace, &*job.name));
         let of_job = |pod: &&&Pod| pod.owner.as_ref().is_some_and(|owner| owner.uid == job.uid);
-        let is_failing = job.failing().is_some() && !job.is_finished();
-        let pods = pods.filter(|_| is_failing).into_iter().flatten().filter(of_job);
+        let is_failing = job.failing().is_some();
+        let so = if is_failing { "become Failed" } else { "make other pods" };
+        let waits = !job.is_finished() && (is_failing || job.replaces_only_failed || job.policy.is_some());
+        let pods = pods.filter(|_| waits).into_iter().flatten().filter(of_job);
         let blockers: Vec<Blocker> = pods.map(|pod| blocker(analysis, pod)).collect();
         let blockers: Vec<&Blocker> = blockers.iter().collect();
-        unblock(&job.namespace, &blockers, now, "the Job does not become Failed before they are gone", kubectl)
+        unblock(&job.namespace, &blockers, now, &format!("the Job does not {so} before they are gone"), kubectl)
     }
 }
 

@@ -79,6 +79,9 @@ impl<'s> Failure<'s> {
         if let Some(waiting) = self.waiting() {
             return Some(&waiting.reason);
         }
+        if self.class == Class::Pending {
+            return Some("Terminating");
+        }
         if let Some(told) = self.matched_condition().filter(|told| &*told.type_ != "DisruptionTarget") {
             return Some(told.reason.as_deref().unwrap_or(&told.type_));
         }

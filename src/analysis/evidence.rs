@@ -1,6 +1,6 @@
 use super::Failure;
 use crate::model::ContainerKind;
-use crate::report::Evidence;
+use crate::report::{Class, Evidence};
 
 impl Failure<'_> {
     /// The fields that the failure was judged by.
@@ -26,6 +26,10 @@ impl Failure<'_> {
         let mut evidence = Vec::new();
         if let Some(waiting) = self.waiting() {
             return vec![of_pod(waiting.path.to_string(), &waiting.reason)];
+        }
+        if let Some(asked) = pod.deletion_requested.filter(|_| self.class == Class::Pending) {
+            let until = asked.plus_seconds(pod.grace_seconds());
+            evidence.push(of_pod("metadata.deletionTimestamp".to_owned(), &until.to_string()));
         }
         if let Some(condition) = self.rule.and_then(|rule| rule.condition) {
             evidence.push(of_pod(format!("status.conditions[type={}].status", condition.type_), &condition.status));

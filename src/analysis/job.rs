@@ -6,6 +6,9 @@ use crate::model::{ContainerEnd, ContainerKind, Job, Phase, Pod, PodCondition, T
 use crate::policy::{Endings, MatchedBy, RecordedRule, evaluate};
 use crate::report::Class;
 
+/// How long after its grace period a pod is not yet said to hang: the kubelet and the API server take their time.
+const PATIENCE_SECONDS: i64 = 30;
+
 /// What a Job's failures are, and what is to be said of it.
 pub(super) struct JobFindings<'s> {
     pub(super) failures: Vec<Failure<'s>>,
@@ -33,7 +36,7 @@ impl<'s> JobFacts<'s> {
     fn judge_pod(&self, pod: &'s Pod, now: Option<Time>, pending_after: i64, failures: &mut Vec<Failure<'s>>) {
         let ended = pod.phase == Phase::Failed;
         if ended || pod.is_terminating() {
-            failures.extend(self.judge_ended(pod, ended));
+            failures.extend(self.judge_ended(pod, ended).or_else(|| self.hangs(pod, ended, now)));
             return;
         }
         failures.extend(pending(self.workload, Some(self.job), pod, now, pending_after));
@@ -82,6 +85,15 @@ impl<'s> JobFacts<'s> {
             failure.end = end.or(failure.end);
         }
         Some(Failure { torn_down, counted, ..failure })
+    }
+
+    /// A pod that should have ended long ago, and in whose place the controller makes no other one before it has: on a node
+    /// that is gone it never does.
+    fn hangs(&self, pod: &'s Pod, ended: bool, now: Option<Time>) -> Option<Failure<'s>> {
+        let held = !ended && self.waits_for_the_end() && self.job.managed_by.is_none() && !self.job.is_finished();
+        let until = pod.deletion_requested?.plus_seconds(pod.grace_seconds() + PATIENCE_SECONDS);
+        let hangs = held && torn_down_by(self, pod).is_none() && now? > until;
+        hangs.then(|| Failure { end: None, ..Failure::of_pod(Class::Pending, self.workload, Some(self.job), pod) })
     }
 
     /// Pods of an Indexed Job without an index, or beyond the number of completions to which it was scaled down

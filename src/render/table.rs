@@ -311,6 +311,7 @@ fn pod_rule(group: &Group, class: Class) -> String {
         (_, Class::NoPolicy) => "(no policy)".to_owned(),
         (_, Class::Unmatchable) => "(no rule can match)".to_owned(),
         (_, Class::Collateral) => "(collateral)".to_owned(),
+        (_, Class::Pending) if group.key.as_deref() == Some("Terminating") => "(cannot end)".to_owned(),
         (_, Class::Pending) => "(cannot start)".to_owned(),
         (_, Class::Restarting) => "(restarts in place)".to_owned(),
         (_, Class::JobLevel) => "(the Job itself)".to_owned(),

@@ -356,3 +356,36 @@ fn pods_that_cannot_end_on_a_dead_node_need_a_hand() {
     assert!(!kinds(&ready).contains(&"unblockTeardown"));
     assert!(ready.report["suggestions"].to_string().contains("see what holds them, a finalizer or a volume"));
 }
+
+/// With `podReplacementPolicy: Failed` no other pod is made before one has ended; on a dead node it never does, and nothing has
+/// failed.
+#[test]
+fn a_pod_that_never_ends_holds_its_job_up_though_nothing_has_failed() {
+    let story = |more: Value, at: &str, node: &str| {
+        let ending = |pod: &mut Value| {
+            pod["metadata"]["deletionTimestamp"] = at.into();
+            pod["metadata"]["deletionGracePeriodSeconds"] = 30.into();
+            pod["status"] = json!({"phase": "Running", "startTime": "2026-11-30T08:00:00Z"});
+            disrupt(pod);
+        };
+        let now = json!([{"type": "Ready", "status": node, "lastTransitionTime": "2026-11-30T09:10:00Z"}]);
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1", "uid": "n"}, "status": {"conditions": now}});
+        story([job("train", more, json!({"active": 0, "terminating": 1})), pod("stuck", 0, ending), node])
+    };
+    let ignores = json!({"podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}});
+    for held in [ignores.clone(), json!({"podReplacementPolicy": "Failed"})] {
+        let story = story(held, "2026-11-30T09:00:30Z", "Unknown");
+        let group = &story.report["groups"][0];
+        assert_eq!((&group["class"], &group["key"]), (&json!("pending"), &json!("Terminating")));
+        assert!(why(&story, "unblockTeardown").contains("the Job does not make other pods before they are gone"));
+        let path = &group["exemplar"]["reason"];
+        assert_eq!(path, "Terminating");
+    }
+    // It has time left, or another pod is made at once.
+    let soon = story(ignores.clone(), "2026-11-30T09:09:50Z", "Unknown");
+    assert_eq!(soon.report["summary"]["failures"], 0);
+    let replaced = story(json!({"podReplacementPolicy": "TerminatingOrFailed"}), "2026-11-30T09:00:30Z", "Unknown");
+    assert_eq!(replaced.report["groups"][0]["class"], "noPolicy");
+    // A node that is well is not to blame.
+    assert!(!kinds(&story(ignores, "2026-11-30T09:00:30Z", "True")).contains(&"unblockTeardown"));
+}

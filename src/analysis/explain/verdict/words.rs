@@ -98,12 +98,16 @@ impl Facts<'_, '_> {
     pub(super) fn waits(&self, failure: &Failure) -> String {
         let pod = failure.pod_name().map(|pod| format!("pod {pod} ")).unwrap_or_default();
         let node = self.on_node(failure.node().map(|node| &**node));
-        let since = self.since(failure.waiting().and_then(|waiting| waiting.since));
         let said = said(failure);
-        match failure.waiting().map(|waiting| &*waiting.reason) {
-            Some("Unschedulable" | "SchedulerError") => format!("{pod}waits for a node{since}{said}"),
-            Some("SchedulingGated") => format!("{pod}is held by a scheduling gate{since}"),
-            Some("ContainerCreating" | "PodInitializing" | "Pending") => {
+        let Some(waiting) = failure.waiting() else {
+            let asked = self.ago(failure.pod.and_then(|pod| pod.deletion_requested));
+            return format!("{pod}was asked to end{asked} and has not{node}{said}, before which no other one is made");
+        };
+        let since = self.since(waiting.since);
+        match &*waiting.reason {
+            "Unschedulable" | "SchedulerError" => format!("{pod}waits for a node{since}{said}"),
+            "SchedulingGated" => format!("{pod}is held by a scheduling gate{since}"),
+            "ContainerCreating" | "PodInitializing" | "Pending" => {
                 format!("{pod}is still being created{node}{since}")
             }
             _ => format!("{pod}cannot start{node}: {}{said}", cause_words(failure)),
