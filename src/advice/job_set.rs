@@ -1,5 +1,6 @@
 //! What a `JobSet` calls for as a whole: its attempts are over and its Jobs, for the most part, gone.
 
+use super::command::Command;
 use super::draft::Advice;
 use super::maker::{Change, Maker};
 use super::{Kubectl, checkpoint, disruption, teardown};
@@ -63,7 +64,7 @@ impl<'a> Over<'a> {
         format!("jobset/{}/{}", job_set.namespace, job_set.name)
     }
 
-    fn explain(&self) -> Vec<super::command::Command> {
+    fn explain(&self) -> Vec<Command> {
         let job_set = self.story.job_set;
         self.kubectl.read(&["sigapps", "explain", &format!("jobset/{}", job_set.name), "-n", &job_set.namespace])
     }
@@ -219,6 +220,29 @@ impl<'a> Over<'a> {
         checkpoint::enable(self.maker(), self.analysis.snapshot, lost, self.recorded(), self.kubectl)
     }
 
+    /// What the controller does by itself, until when it may take, and what is left.
+    fn goes_on(&self, state: WorkloadState) -> String {
+        let job_set = self.story.job_set;
+        let last = if job_set.max_restarts().is_some_and(|max| job_set.counted_restarts() >= max) {
+            ", so that the next counted failure is final"
+        } else {
+            ""
+        };
+        let budget = self.story.budget();
+        if state == WorkloadState::Running {
+            return format!("the JobSet made its Jobs anew by itself and runs: {budget}{last}");
+        }
+        let until = teardown::until(self.story).map(|until| Time::from_seconds(until.seconds()));
+        let once = until.map(|until| format!(" once its pods have ended, which may take until {until}"));
+        format!("the JobSet makes its Jobs anew by itself{}: {budget}{last}", once.unwrap_or_default())
+    }
+
+    fn pods(&self) -> Vec<Command> {
+        let job_set = self.story.job_set;
+        let selector = format!("jobset.sigs.k8s.io/jobset-name={}", job_set.name);
+        self.kubectl.read(&["get", "pods", "-n", &job_set.namespace, "-l", &selector])
+    }
+
     /// To wait where the controller is at it and can get on, else to look at what remains.
     fn wait_or_look(&self) -> Option<Advice> {
         let state = self.story.state();
@@ -229,15 +253,7 @@ impl<'a> Over<'a> {
         if matches!(state, WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing) {
             // What cannot start does not come right by waiting.
             let is_stuck = self.own_failures().any(|failure| failure.class == Class::Pending);
-            let once = teardown::until(self.story).map(|until| {
-                format!(" once its pods have ended, which may take until {}", Time::from_seconds(until.seconds()))
-            });
-            let why = format!(
-                "the JobSet makes its Jobs anew by itself{}: {}",
-                once.unwrap_or_default(),
-                self.story.budget()
-            );
-            let advice = Advice::new(SuggestionKind::Wait, why).run(self.explain());
+            let advice = Advice::new(SuggestionKind::Wait, self.goes_on(state)).run(self.explain()).run(self.pods());
             return (!is_stuck).then(|| Advice { evidence: self.recorded(), ..advice });
         }
         let why = "a restart deleted the Jobs and pods of the attempts before: see what is still known of each";

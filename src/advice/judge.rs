@@ -29,7 +29,8 @@ impl Case<'_> {
             return vec![self.raise_memory(end)];
         }
         if let Some(advice) = self.told_by_kubelet() {
-            let apart = self.tell_disruptions_apart();
+            // To ignore the eviction of what used more than it asked for would let it come again without end.
+            let apart = self.tell_disruptions_apart().filter(|_| !self.used_too_much());
             return std::iter::once(advice).chain(apart).collect();
         }
         if self.failure.is_disrupted() && self.failure.class != Class::Unknown {
@@ -68,7 +69,11 @@ impl Case<'_> {
         let asked = requirement(self.failure.job?.policy.as_ref()?.rules.get(hit.index)?);
         let action = hit.action;
         Some(if hit.by_exit_code() {
-            let why = format!("the policy gives {asked} no second try ({action}): mend what it stands for first");
+            let said = self.failure.end.and_then(|end| end.message.as_deref()).and_then(telling_line);
+            let why = match said {
+                Some(line) => format!("{line}: the policy gives {asked} no second try ({action}), so mend that first"),
+                None => format!("the policy gives {asked} no second try ({action}): mend what it stands for first"),
+            };
             self.advice(SuggestionKind::FixThenRestart, why).run(self.look())
         } else {
             let told = self.failure.matched_condition().and_then(|told| told.message.as_deref());

@@ -50,6 +50,12 @@ impl Case<'_> {
         }
     }
 
+    /// Whether the pod was evicted for what it used itself, beyond its limit or its request.
+    pub(super) fn used_too_much(&self) -> bool {
+        let evicted = self.failure.pod.filter(|pod| pod.reason() == Some("Evicted"));
+        evicted.and_then(Pod::message).is_some_and(|message| is_over_own_limit(message) || !usage(message).is_empty())
+    }
+
     fn evicted(&self, message: &str) -> Advice {
         let line = telling_line(message).unwrap_or_default();
         let (kind, why) = if is_over_own_limit(message) {

@@ -20,7 +20,7 @@ mod retry;
 mod teardown;
 mod waiting;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 pub use command::Kubectl;
 
@@ -37,6 +37,8 @@ struct Merged {
     /// Of the first group that calls for it.
     position: usize,
     advice: Advice,
+    /// Commands beyond [`MOST_COMMANDS`].
+    left_out: usize,
     /// Indexes in [`Analysis::failures`].
     failures: Vec<u32>,
 }
@@ -75,6 +77,7 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
     }
     let mut merged: Vec<Merged> = drafts.0.into_values().collect();
     merged.sort_by_key(|merged| (merged.advice.kind, merged.position));
+    name_alternatives(&mut merged);
     link(&mut report, &members, &merged, analysis.failures.len());
     report.suggestions = (0..).zip(merged).map(|(number, merged)| suggestion(analysis, id(number), merged)).collect();
     report
@@ -85,7 +88,7 @@ impl Drafts {
         let key = (advice.kind, advice.why.clone());
         let fresh = || {
             let advice = Advice { commands: Vec::new(), evidence: Vec::new(), ..advice.clone() };
-            Merged { position, advice, failures: Vec::new() }
+            Merged { position, advice, left_out: 0, failures: Vec::new() }
         };
         let all = self.0.entry(key).or_insert_with(fresh);
         all.position = all.position.min(position);
@@ -128,6 +131,29 @@ fn enable_checkpoint(analysis: &Analysis, workload: usize, failures: &[u32], kub
     let lost: f64 = disrupted().filter_map(Failure::gpu_seconds).sum();
     let example = disrupted().find(|failure| failure.job.is_some()).filter(|_| workload.story.is_none())?;
     checkpoint::enable(maker::Maker::of(analysis, example)?, analysis.snapshot, lost, example.evidence(), kubectl)
+}
+
+/// Says of a plain restart that it is not to come after one with a change: each of the two starts the workload again.
+fn name_alternatives(merged: &mut [Merged]) {
+    let (mut changed, mut plain) = (HashSet::new(), Vec::new());
+    for (index, Merged { advice, .. }) in merged.iter().enumerate() {
+        for command in &advice.commands {
+            match command.text.split_once(" '--patch=") {
+                Some((restart, _)) => {
+                    changed.insert(restart.to_owned());
+                }
+                None if matches!(advice.kind, SuggestionKind::Restart | SuggestionKind::ResumeFromCheckpoint) => {
+                    plain.push((index, command.text.clone()));
+                }
+                None => {}
+            }
+        }
+    }
+    plain.retain(|(_, restart)| changed.contains(restart));
+    plain.dedup_by_key(|(index, _)| *index);
+    for (index, _) in plain {
+        merged[index].advice.why.push_str("; or restart it with the change that is suggested besides, not both");
+    }
 }
 
 /// The first group that holds one of the failures.
@@ -201,8 +227,13 @@ fn by_job(analysis: &Analysis, group: &Members) -> Vec<Vec<u32>> {
 impl Merged {
     fn add(&mut self, advice: Advice, failures: &[u32]) {
         for command in advice.commands {
-            if self.advice.commands.len() < MOST_COMMANDS && !self.advice.commands.contains(&command) {
+            if self.advice.commands.contains(&command) {
+                continue;
+            }
+            if self.advice.commands.len() < MOST_COMMANDS {
                 self.advice.commands.push(command);
+            } else {
+                self.left_out += 1;
             }
         }
         for fact in advice.evidence {
@@ -215,11 +246,11 @@ impl Merged {
 }
 
 fn suggestion(analysis: &Analysis, id: String, merged: Merged) -> Suggestion {
-    let Merged { mut advice, failures, .. } = merged;
+    let Merged { mut advice, failures, left_out, .. } = merged;
     // To read comes before to change.
     advice.commands.sort_by_key(|command| command.safety);
     // In the order of the commands: the workload named first is the one whose logs are shown first.
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     let mut workloads: Vec<usize> = failures.iter().map(|index| analysis.failures[*index as usize].workload).collect();
     workloads.retain(|workload| seen.insert(*workload));
     let name = |index: &usize| &analysis.workloads[*index].reference;
@@ -235,9 +266,11 @@ fn suggestion(analysis: &Analysis, id: String, merged: Merged) -> Suggestion {
         safety: advice.safety(),
         title: advice.kind.title().to_owned(),
         subject,
+        workloads: workloads.iter().map(|index| name(index).clone()).collect(),
         why: advice.why,
         loses: advice.loses,
         commands: advice.commands.into_iter().map(|command| command.text).collect(),
+        commands_left_out: left_out,
         evidence: advice.evidence,
     }
 }

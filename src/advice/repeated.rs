@@ -39,8 +39,8 @@ impl Case<'_> {
         let said = said.map(|said| format!(" ({said})")).unwrap_or_default();
         let retries = self.retried().map(|retries| format!(" ({retries})")).unwrap_or_default();
         let why = format!(
-            "{} pods{of_index} ended alike{retries}: {container} exited {exit_code}{said}; another try of the same will end so, \
-             too",
+            "{} pods{of_index} ended alike{retries}: {container} exited {exit_code}{said}; unless that came from outside and has \
+             passed, another try ends so, too",
             all.len()
         );
         let mut advice = self.advice(SuggestionKind::FixThenRestart, why).run(self.look());

@@ -24,6 +24,10 @@ const ROOMY: usize = 140;
 /// Widest the columns may be on a narrow terminal.
 const NARROW_MOST: usize = 20;
 const WORKLOADS_MOST: usize = 27;
+/// Suggestions that a screen has room for with all their commands.
+const FEW_SUGGESTIONS: usize = 2;
+/// Workloads named where a suggestion has no command for each.
+const MOST_NAMES: usize = 20;
 
 /// Prints the groups and what to do next.
 pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut impl Write) -> io::Result<()> {
@@ -49,8 +53,11 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
         let suggestions = some_of_each(&all, |suggestion| suggestion.kind, most);
         // Head, blank lines, column heads, the lines that tell what is not shown, two lines a suggestion and one more where
         // something is lost by it.
-        let losing = suggestions.iter().filter(|suggestion| loses(suggestion, wide).is_some()).count();
-        let other_lines = 10 + notes + 2 * usize::from(foot.is_some()) + 2 * suggestions.len() + losing;
+        let whole = wide || suggestions.len() <= FEW_SUGGESTIONS;
+        let losing = suggestions.iter().filter(|suggestion| loses(suggestion, whole).is_some()).count();
+        let commands: usize =
+            suggestions.iter().map(|suggestion| shown_commands(suggestion, whole)).map(<[String]>::len).sum();
+        let other_lines = 10 + notes + 2 * usize::from(foot.is_some()) + suggestions.len() + commands + losing;
         let rows = if wide { groups.len() } else { SCREEN.saturating_sub(other_lines).max(5) };
         let shown = some_of_each(&groups, |group| (group.class, group.job_set_rule.is_some()), rows);
         print_groups(&shown, report, look, wide, out)?;
@@ -376,9 +383,13 @@ fn nodes(group: &Group) -> String {
     }
 }
 
-/// What is lost by a suggestion, where what destroys it is shown: to read comes first, and a screen has room for one command.
-fn loses(suggestion: &Suggestion, wide: bool) -> Option<&str> {
-    suggestion.loses.as_deref().filter(|_| wide || suggestion.commands.len() == 1)
+fn shown_commands(suggestion: &Suggestion, whole: bool) -> &[String] {
+    &suggestion.commands[..if whole { suggestion.commands.len() } else { suggestion.commands.len().min(1) }]
+}
+
+/// What is lost by a suggestion, where what destroys it is shown: to read comes first.
+fn loses(suggestion: &Suggestion, whole: bool) -> Option<&str> {
+    suggestion.loses.as_deref().filter(|_| whole || suggestion.commands.len() == 1)
 }
 
 fn print_suggestions(
@@ -393,6 +404,7 @@ fn print_suggestions(
     }
     writeln!(out, "\n{}", if look.color { "Next".bold().to_string() } else { "Next".to_owned() })?;
     let title_width = suggestions.iter().map(|suggestion| suggestion.title.width()).max().unwrap_or(0);
+    let whole = wide || suggestions.len() <= FEW_SUGGESTIONS;
     for suggestion in suggestions {
         let title = format!("{:<title_width$}", suggestion.title);
         let rest = one_line(&format!("{}: {}", suggestion.subject, suggestion.why));
@@ -401,17 +413,28 @@ fn print_suggestions(
         let title = if look.color { title.green().to_string() } else { title };
         writeln!(out, "{:<3}{title}{:GAP$}{rest}", suggestion.id.trim_start_matches('s'), "")?;
         // A command is never cut: it must run as it is printed.
-        for command in suggestion.commands.iter().take(if wide { usize::MAX } else { 1 }) {
+        for command in shown_commands(suggestion, whole) {
             writeln!(out, "   {}", one_line(command))?;
         }
-        if let Some(loses) = loses(suggestion, wide) {
+        if wide && suggestion.commands_left_out > 0 {
+            let left_out = counted(suggestion.commands_left_out as u64, "command");
+            let names: Vec<String> = suggestion.workloads.iter().take(MOST_NAMES).map(ToString::to_string).collect();
+            let more = suggestion.workloads.len() - names.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            writeln!(out, "   and {left_out} more; it is for {}{more}", names.join(", "))?;
+        }
+        if let Some(loses) = loses(suggestion, whole) {
             let loses = one_line(&format!("loses {loses}"));
             writeln!(out, "   {}", if wide { loses } else { cut(&loses, look.width.saturating_sub(3)) })?;
         }
     }
     let more = report.suggestions.len() - suggestions.len();
-    if more > 0 {
-        writeln!(out, "   and {more} more: -o wide shows all")?;
+    let hidden: usize = suggestions.iter().filter(|_| !whole).map(|all| all.commands.len().saturating_sub(1)).sum();
+    let commands = if hidden > 0 { format!("and {} more", counted(hidden as u64, "command")) } else { String::new() };
+    match (more, hidden) {
+        (0, 0) => Ok(()),
+        (0, _) => writeln!(out, "   {commands}: -o wide shows all"),
+        (_, 0) => writeln!(out, "   and {more} more: -o wide shows all"),
+        _ => writeln!(out, "   and {more} more, {commands}: -o wide shows all"),
     }
-    Ok(())
 }

@@ -455,6 +455,8 @@ pub struct Suggestion {
     pub title: String,
     /// The workloads it is for, in words.
     pub subject: String,
+    /// All of them.
+    pub workloads: Vec<WorkloadRef>,
     /// Why, in one sentence.
     pub why: String,
     /// What is lost by running the commands, where they destroy something.
@@ -462,6 +464,8 @@ pub struct Suggestion {
     pub loses: Option<String>,
     /// Commands that run as printed, those that only read first.
     pub commands: Vec<String>,
+    /// Commands for others of the workloads that are left out.
+    pub commands_left_out: usize,
     /// The facts it rests on.
     pub evidence: Vec<Evidence>,
 }

@@ -66,10 +66,18 @@ fn wide_shows_every_group_and_cuts_nothing_off() {
 #[test]
 fn what_is_lost_stands_below_the_command_that_loses_it() {
     let screen = table("160", &[]);
+    assert!(screen.contains("more, and 1 command more: -o wide"), "{screen}");
     assert!(screen.contains("kubectl describe pod thumbnails-") && !screen.contains("   loses"), "{screen}");
     let alone = table("160", &["job/gpu-probe", "-n", "ml-team"]);
     assert!(alone.contains("   kubectl sigapps restart job/gpu-probe -n ml-team\n   loses its pods"), "{alone}");
+    // Where there is room, all that is advised is shown.
+    let one = table("160", &["job/thumbnails", "-n", "data"]);
+    assert!(
+        one.contains("kubectl describe pod thumbnails-") && one.contains("kubectl sigapps restart job/thumbnails"),
+        "{one}"
+    );
     let wide = table("160", &["-o", "wide"]);
+    assert!(wide.contains("   and 1 command more; it is for jobset/finetune, "), "{wide}");
     let lost = wide.lines().zip(wide.lines().skip(1)).filter(|(_, below)| below.starts_with("   loses"));
     assert!(lost.clone().count() > 0 && lost.clone().all(|(above, _)| above.contains(" restart ")), "{wide}");
 }

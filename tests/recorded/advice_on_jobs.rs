@@ -124,6 +124,52 @@ fn a_disruption_that_ended_the_job_is_worth_another_start() {
     assert_eq!(kinds(&story), ["editPolicy", "restart"]);
     assert_eq!(commands(&story, "restart"), ["kubectl sigapps restart job/train -n ns"]);
     assert!(why(&story, "restart").contains("begins anew"));
+    // Each of the two starts it again: the second one would find it running.
+    assert!(why(&story, "restart").ends_with("not both"), "{}", why(&story, "restart"));
+}
+
+/// It asked for less than it used: to ignore that would let it come again without end.
+#[test]
+fn what_was_evicted_for_its_own_use_asks_for_more_and_not_for_a_rule() {
+    let evicted = |message: &str| {
+        let message = message.to_owned();
+        story([
+            dead_job(json!({"backoffLimit": 0})),
+            pod("p", 137, move |pod| {
+                disrupt(pod);
+                pod["status"]["reason"] = "Evicted".into();
+                pod["status"]["message"] = message.clone().into();
+            }),
+        ])
+    };
+    let low = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 51Mi. ";
+    let own = evicted(&format!("{low}Container main was using 30Gi, request is 0, has larger consumption of memory. "));
+    assert_eq!(kinds(&own), ["raiseMemory"]);
+    assert_eq!(
+        kinds(&evicted("Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ")),
+        ["fixConfig"]
+    );
+    assert!(kinds(&evicted("The node had condition: [PIDPressure]. ")).contains(&"editPolicy"));
+}
+
+/// What is left out is said, and every workload is named.
+#[test]
+fn advice_for_many_workloads_names_them_all_and_says_how_many_commands_are_left_out() {
+    let of = |number: usize| {
+        let name = format!("train-{number}");
+        let mut job = dead_job(json!({"backoffLimit": 0}));
+        job["metadata"]["name"] = name.clone().into();
+        job["metadata"]["uid"] = name.clone().into();
+        let mut pod = pod(&format!("{name}-p"), 1, |_| ());
+        pod["metadata"]["ownerReferences"][0]["name"] = name.clone().into();
+        pod["metadata"]["ownerReferences"][0]["uid"] = name.into();
+        [job, pod]
+    };
+    let story = story((0..5).flat_map(of));
+    let inspect = story.suggestion("inspect");
+    assert_eq!(inspect["workloads"].as_array().unwrap().len(), 5);
+    assert_eq!(inspect["commands"].as_array().unwrap().len(), 3);
+    assert_eq!(inspect["commandsLeftOut"], 2);
 }
 
 /// Templates, and what is said of starting again.
@@ -167,6 +213,7 @@ fn what_ends_alike_again_and_again_is_never_started_again() {
     assert!(why(&alike, "fixThenRestart").contains("2 pods of index 1 ended alike: main exited 1 (no such file)"));
     // With retries left, too: they will end so as well.
     let live = story([live_job(indexed()), said("a", 1, 1, "no such file"), said("b", 1, 1, "no such file")]);
+    assert!(why(&alike, "fixThenRestart").contains("unless that came from outside"));
     assert!(why(&live, "fixThenRestart").contains("retries left"), "{}", why(&live, "fixThenRestart"));
     for (name, pods) in [
         ("other indexes", vec![said("a", 1, 1, "x"), said("b", 2, 1, "x")]),
