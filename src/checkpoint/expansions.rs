@@ -1,5 +1,6 @@
 //! What stands behind a `$` in a shell script (POSIX' Shell Command Language, 2.6).
 
+use super::change::of_reference;
 use super::shell::{DEEPEST, Shell, nested};
 use super::words::Word;
 
@@ -13,7 +14,8 @@ impl Shell<'_> {
     /// What was read since `from` stays as written, as it is not known.
     fn open_since(&mut self, from: usize) {
         let written: String = self.input[from..self.next].iter().collect();
-        self.current().push_open(&written);
+        let change = of_reference(&written, self.variables);
+        self.current().push_open(&written, change);
     }
 
     /// Behind a `$`.

@@ -1,6 +1,6 @@
 //! Names of flags and variables that many scripts share. Keys with dots are taken by their last part.
 
-use super::finding::{Finding, by_switch};
+use super::finding::{Finding, by_switch, unless_it_changes};
 use super::line::{Line, Setting};
 use super::{Answer, Container, shown::shown};
 
@@ -164,6 +164,10 @@ pub(super) fn generic(line: &Line, container: &Container) -> Finding {
         None => (Answer::Unknown, finding.saves_why),
     };
     finding.every = every;
+    let change = finding.place.as_ref().filter(|_| finding.resumes == Answer::Yes).map(|place| place.change);
+    if let Some(changes) = change.and_then(unless_it_changes) {
+        (finding.resumes, finding.resumes_why) = changes;
+    }
     finding
 }
 

@@ -1,5 +1,6 @@
 //! A command line as settings: `--flag value`, `--flag=value`, `key=value`, and variables.
 
+use super::change::Change;
 use super::generic::is_sign_name;
 use super::shell::{Command, commands, script_of};
 use super::words::{At, Variables, Word};
@@ -22,6 +23,8 @@ pub(super) struct Setting {
     at: Option<At>,
     /// What stands between name and value.
     between: &'static str,
+    /// Of a variable whose value is not told, whether it is the same at each start.
+    change: Change,
 }
 
 /// One command line.
@@ -64,7 +67,8 @@ pub(super) fn lines(container: &Container) -> Vec<Line> {
 
 fn of_env(name: &str, variables: &mut Variables) -> Setting {
     let value = variables.get(name).and_then(|words| words.into_iter().next());
-    Setting { key: name.to_owned(), written: name.to_owned(), value, at: None, between: "=" }
+    let change = variables.change(name);
+    Setting { key: name.to_owned(), written: name.to_owned(), value, at: None, between: "=", change }
 }
 
 impl Line {
@@ -72,7 +76,8 @@ impl Line {
         let mut environment = environment.to_vec();
         for (name, value) in command.environment {
             let at = Some(value.at);
-            environment.push(Setting { key: name.clone(), written: name, value: Some(value), at, between: "=" });
+            let (written, change) = (name.clone(), value.change);
+            environment.push(Setting { key: name, written, value: Some(value), at, between: "=", change });
         }
         let directory = match (command.directory, directory) {
             (Some(to), Some(base)) if !to.text.starts_with('/') => {
@@ -120,7 +125,8 @@ impl Line {
 
     fn push(&mut self, written: &str, value: Option<Word>, at: At, between: &'static str) {
         let key = written.trim_start_matches(['-', '+']).replace('-', "_");
-        self.settings.push(Setting { key, written: written.to_owned(), value, at: Some(at), between });
+        let change = value.as_ref().map_or(Change::Never, |value| value.change);
+        self.settings.push(Setting { key, written: written.to_owned(), value, at: Some(at), between, change });
     }
 
     /// The last setting of one of these names, as the last holds.
@@ -184,7 +190,7 @@ impl Setting {
     pub(super) fn word(&self) -> Word {
         self.value.clone().unwrap_or_else(|| {
             let mut word = Word::new(self.at.unwrap_or(At::Args(0)));
-            word.push_open(&format!("$({})", self.written));
+            word.push_open(&format!("$({})", self.written), self.change);
             word
         })
     }

@@ -2,6 +2,7 @@
 //! volumes and annotations are looked at: what stands in an image, a `ConfigMap` or a script is not seen, and is
 //! `Unknown`. Nothing here says that a checkpoint exists.
 
+mod change;
 mod expansions;
 mod finding;
 mod frameworks;
@@ -19,7 +20,7 @@ mod tests;
 mod words;
 
 pub use report::{Answer, Checkpoints, Durable, Kind, Loss, Resumes, Saves, Sign, Sigterm};
-pub use template::{Container, Template, Volume, VolumeSource};
+pub use template::{Container, Template, Value, Volume, VolumeSource};
 
 use finding::Finding;
 use shown::shown;

@@ -24,10 +24,23 @@ pub struct Container<'a> {
     pub args: Vec<&'a str>,
     /// `workingDir`; `None` where the image's holds.
     pub working_dir: Option<&'a str>,
-    /// `env`, in its order; the value is `None` where it comes from a Secret, a `ConfigMap` or a field.
-    pub env: Vec<(&'a str, Option<&'a str>)>,
+    /// `env`, in its order.
+    pub env: Vec<(&'a str, Value<'a>)>,
     /// `volumeMounts`: the volume's name and the path.
     pub mounts: Vec<(&'a str, &'a str)>,
+}
+
+/// The value of a variable (`core/v1` `EnvVar`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// `value`.
+    Told(&'a str),
+    /// `valueFrom.fieldRef`, with its `fieldPath`: `metadata.name`.
+    Field(&'a str),
+    /// A key of a `ConfigMap` or Secret, or a resource of a container: not told, and alike for all pods.
+    Configured,
+    /// A file that a container writes (`fileKeyRef`), or what is newer than this.
+    Unknown,
 }
 
 /// A volume of the template.

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::pod_view::SpecView;
 use super::{MetaView, Text, or_default};
-use crate::checkpoint::{Answer, Checkpoints, Container, Template, Volume, VolumeSource, detect};
+use crate::checkpoint::{Answer, Checkpoints, Container, Template, Value, Volume, VolumeSource, detect};
 
 /// `template` of what makes pods.
 #[derive(Debug, Default)]
@@ -105,7 +105,29 @@ struct VariableView<'a> {
     name: Text<'a>,
     #[serde(borrow)]
     value: Text<'a>,
-    value_from: Option<IgnoredAny>,
+    #[serde(borrow)]
+    value_from: Option<SourceView<'a>>,
+}
+
+/// Where a value comes from; one field is set.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SourceView<'a> {
+    #[serde(borrow, rename = "fieldRef")]
+    field: Option<FieldView<'a>>,
+    #[serde(rename = "configMapKeyRef")]
+    config_map: Option<IgnoredAny>,
+    #[serde(rename = "secretKeyRef")]
+    secret: Option<IgnoredAny>,
+    #[serde(rename = "resourceFieldRef")]
+    resource: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct FieldView<'a> {
+    #[serde(borrow)]
+    field_path: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -183,15 +205,26 @@ impl TemplateView<'_> {
 
 impl ContainerView<'_> {
     fn container(&self) -> Container<'_> {
-        let variable = |variable: &VariableView| variable.value_from.is_none();
         Container {
             name: &self.name,
             image: &self.image,
             command: self.command.iter().map(|word| &**word).collect(),
             args: self.args.iter().map(|word| &**word).collect(),
             working_dir: self.working_dir.some(),
-            env: self.env.iter().map(|it| (&*it.name, variable(it).then_some(&*it.value))).collect(),
+            env: self.env.iter().map(|it| (&*it.name, it.value())).collect(),
             mounts: self.volume_mounts.iter().map(|mount| (&*mount.name, &*mount.mount_path)).collect(),
+        }
+    }
+}
+
+impl VariableView<'_> {
+    fn value(&self) -> Value<'_> {
+        let Some(from) = &self.value_from else { return Value::Told(&self.value) };
+        let is_configured = [&from.config_map, &from.secret, &from.resource];
+        match &from.field {
+            Some(field) => Value::Field(&field.field_path),
+            None if is_configured.iter().any(|source| source.is_some()) => Value::Configured,
+            None => Value::Unknown,
         }
     }
 }
@@ -274,6 +307,28 @@ mod tests {
             assert_eq!(found.saves.answer, Answer::Yes, "{volume}");
             assert_eq!(found.saves.place.as_deref(), Some("/ckpt/run"), "{volume}");
             assert_eq!(found.durable.kind, kind, "{volume}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_as_steady_as_where_it_comes_from() {
+        let map = json!({"configMapKeyRef": {"name": "c", "key": "k"}});
+        for (from, resumes) in [
+            (map, Answer::Yes),
+            (json!({"secretKeyRef": {"name": "s", "key": "k"}}), Answer::Yes),
+            (json!({"resourceFieldRef": {"resource": "limits.cpu"}}), Answer::Yes),
+            (json!({"fieldRef": {"fieldPath": "metadata.name"}}), Answer::Unknown),
+            (json!({"fieldRef": {"fieldPath": "metadata.namespace"}}), Answer::Yes),
+            (json!({"fileKeyRef": {"volumeName": "v", "path": "p", "key": "k"}}), Answer::Unknown),
+            (json!({"newerThanThis": {}}), Answer::Unknown),
+            (json!({}), Answer::Unknown),
+        ] {
+            let template = json!({"spec": {"containers": [{
+                "name": "trainer", "command": ["python3", "pretrain_gpt.py"],
+                "args": ["--save", "/c/$(RUN)", "--load", "/c/$(RUN)"], "env": [{"name": "RUN", "valueFrom": from}],
+            }]}});
+            let found = checkpoints_of(&template.to_string()).unwrap();
+            assert_eq!(found.resumes.answer, resumes, "{from}");
         }
     }
 

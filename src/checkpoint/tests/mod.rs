@@ -5,8 +5,9 @@ mod friends;
 mod odd;
 mod places;
 mod scripts;
+mod starts;
 
-use super::{Answer, Checkpoints, Container, Sign, Template, Volume, VolumeSource, detect};
+use super::{Answer, Checkpoints, Container, Sign, Template, Value, Volume, VolumeSource, detect};
 
 /// A pod with one container.
 #[derive(Clone, Default)]
@@ -36,11 +37,15 @@ impl<'a> Pod<'a> {
     }
 
     fn env(self, name: &'a str, value: &'a str) -> Self {
-        self.with(|container| container.env.push((name, Some(value))))
+        self.with(|container| container.env.push((name, Value::Told(value))))
     }
 
     fn env_from(self, name: &'a str) -> Self {
-        self.with(|container| container.env.push((name, None)))
+        self.with(|container| container.env.push((name, Value::Configured)))
+    }
+
+    fn field(self, name: &'a str, path: &'a str) -> Self {
+        self.with(|container| container.env.push((name, Value::Field(path))))
     }
 
     fn image(self, image: &'a str) -> Self {
