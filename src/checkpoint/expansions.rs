@@ -125,12 +125,15 @@ impl Shell<'_> {
             if index > 0 {
                 self.end_word();
             }
-            if quoted || word.open.is_some() {
+            if quoted {
                 self.current().push_word(word);
                 continue;
             }
-            for c in word.text.chars() {
-                if c.is_ascii_whitespace() { self.end_word() } else { self.push(c) }
+            for field in word.fields() {
+                match field {
+                    Some(field) => self.current().push_word(&field),
+                    None => self.end_word(),
+                }
             }
         }
     }

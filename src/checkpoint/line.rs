@@ -88,7 +88,8 @@ impl Line {
             }
             (to, base) => to.or(base.cloned()),
         };
-        let mut line = Self { environment, directory, ..Self::default() };
+        let is_partial = command.words.iter().any(|word| is_given_words(&word.text));
+        let mut line = Self { environment, directory, is_partial, ..Self::default() };
         let mut words = command.words.iter().peekable();
         let mut is_value = false;
         while let Some(word) = words.next() {
@@ -113,6 +114,8 @@ impl Line {
             self.is_partial = true;
         } else if let Some(equals) = word.known().find('=').filter(|equals| is_key(&word.text[..*equals])) {
             self.push(&word.text[..equals], Some(word.from(equals + 1)), word.at, "=");
+        } else if holds_a_command(word) {
+            self.is_partial = true;
         } else if (!is_value || extension(&word.text) == "py") && self.is_room_for(word) {
             self.words.push(word.text.to_ascii_lowercase());
         }
@@ -238,9 +241,20 @@ fn is_key(text: &str) -> bool {
         && text.chars().all(|c| "_.-".contains(c) || c.is_ascii_alphanumeric())
 }
 
+/// Programs that put words from elsewhere behind those of another.
+fn is_given_words(program: &str) -> bool {
+    matches!(program.rsplit('/').next(), Some("xargs" | "parallel"))
+}
+
+/// Whether a word is a command line with flags of its own, for a program that is no shell: `ssh host "t.py --save /c"`.
+fn holds_a_command(word: &Word) -> bool {
+    let is_flag = |field: &Option<Word>| field.as_ref().is_some_and(|field| field.text.starts_with('-'));
+    word.text.contains(" -") && word.fields().iter().skip(1).any(is_flag)
+}
+
 /// Whether a word stands for others that are not told. Behind a flag, it is its value, but for a name that says more.
 fn is_open(word: &Word, is_value: bool) -> bool {
-    let names = ["ARG", "OPT", "FLAG", "EXTRA", "PARAM", "OVERRIDE"];
+    let names = ["ARG", "OPT", "FLAG", "EXTRA", "PARAM", "OVERRIDE", "$(CAT ", "`CAT ", "$(<"];
     let says_more =
         || word.text.contains('@') || names.iter().any(|name| word.text.to_ascii_uppercase().contains(name));
     word.open == Some(0) && (!is_value || says_more())

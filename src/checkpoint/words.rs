@@ -65,10 +65,61 @@ impl Word {
         Self { text: self.text[bytes..].to_owned(), open, change: self.change, at: self.at }
     }
 
+    /// Its fields, as an unquoted value is split (POSIX' Shell Command Language, 2.6.5); `None` is white space. What
+    /// stands in a reference that is not told is not split, and is taken for one field.
+    pub(super) fn fields(&self) -> Vec<Option<Self>> {
+        let mut fields = Vec::new();
+        let mut from = 0;
+        let mut open = None;
+        let mut skipped_to = 0;
+        for (index, c) in self.text.char_indices().chain([(self.text.len(), ' ')]) {
+            if index < skipped_to {
+                continue;
+            }
+            if c.is_ascii_whitespace() {
+                if from < index {
+                    let change = if open.is_some() { self.change } else { Change::Never };
+                    let open = open.take().map(|open: usize| open - from);
+                    fields.push(Some(Self { text: self.text[from..index].to_owned(), open, change, at: self.at }));
+                }
+                if index < self.text.len() {
+                    fields.push(None);
+                }
+                from = index + 1;
+            } else if matches!(c, '$' | '`') && self.open.is_some_and(|open| open <= index) {
+                open.get_or_insert(index);
+                skipped_to = index + reference(&self.text[index..]);
+            }
+        }
+        fields
+    }
+
     /// The part that the program gets for sure.
     pub(super) fn known(&self) -> &str {
         &self.text[..self.open.unwrap_or(self.text.len())]
     }
+}
+
+/// How long the reference is that the text begins with: to its last bracket, or the backquote.
+fn reference(text: &str) -> usize {
+    let ends: &[char] = match text.as_bytes() {
+        [b'$', b'(', ..] => &['(', ')'],
+        [b'$', b'{', ..] => &['{', '}'],
+        [b'`', ..] => return text[1..].find('`').map_or(text.len(), |end| end + 2),
+        _ => return 1,
+    };
+    let mut depth = 0_usize;
+    for (index, c) in text.char_indices() {
+        if c == ends[0] {
+            depth += 1;
+        } else if c == ends[1] {
+            depth -= 1;
+            if depth == 0 {
+                return index + 1;
+            }
+        }
+    }
+    text.len()
 }
 
 /// A variable's value; `None` where it is not told.
