@@ -26,8 +26,21 @@ pub struct Container<'a> {
     pub working_dir: Option<&'a str>,
     /// `env`, in its order.
     pub env: Vec<(&'a str, Value<'a>)>,
-    /// `volumeMounts`: the volume's name and the path.
-    pub mounts: Vec<(&'a str, &'a str)>,
+    /// `volumeMounts`.
+    pub mounts: Vec<Mount<'a>>,
+}
+
+/// Where a container has a volume (`core/v1` `VolumeMount`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mount<'a> {
+    /// The volume's name.
+    pub volume: &'a str,
+    /// `mountPath`.
+    pub path: &'a str,
+    /// `readOnly`.
+    pub is_read_only: bool,
+    /// `subPathExpr`, in which `$(NAME)` stands for the container's variables.
+    pub sub_path: Option<&'a str>,
 }
 
 /// The value of a variable (`core/v1` `EnvVar`).
@@ -50,6 +63,8 @@ pub struct Volume<'a> {
     pub name: &'a str,
     /// What it is made of.
     pub source: VolumeSource<'a>,
+    /// Whether no container can write to it: `readOnly` of its source.
+    pub is_read_only: bool,
 }
 
 /// What a volume is made of (`core/v1` `VolumeSource`).

@@ -7,7 +7,7 @@ mod places;
 mod scripts;
 mod starts;
 
-use super::{Answer, Checkpoints, Container, Sign, Template, Value, Volume, VolumeSource, detect};
+use super::{Answer, Checkpoints, Container, Mount, Sign, Template, Value, Volume, VolumeSource, detect};
 
 /// A pod with one container.
 #[derive(Clone, Default)]
@@ -57,12 +57,21 @@ impl<'a> Pod<'a> {
     }
 
     fn mount(mut self, path: &'a str, name: &'a str, source: VolumeSource<'a>) -> Self {
-        self.template.volumes.push(Volume { name, source });
-        self.with(|container| container.mounts.push((name, path)))
+        self.template.volumes.push(Volume { name, source, is_read_only: false });
+        self.with(|container| container.mounts.push(Mount { volume: name, path, ..Mount::default() }))
     }
 
     fn claim(self, path: &'a str, claim: &'a str) -> Self {
         self.mount(path, "data", VolumeSource::PersistentVolumeClaim(claim))
+    }
+
+    /// Changes the last mount.
+    fn mounted(self, change: impl FnOnce(&mut Mount<'a>)) -> Self {
+        self.with(|container| {
+            if let Some(mount) = container.mounts.last_mut() {
+                change(mount);
+            }
+        })
     }
 
     fn grace(mut self, seconds: i64) -> Self {
