@@ -89,7 +89,7 @@ impl Shell<'_> {
                 }
                 let default = self.quoted_text(&without_colon[1..]);
                 if first == '=' {
-                    self.variables.set(name, Some(vec![default.clone()]));
+                    self.assign(name, vec![default.clone()]);
                 }
                 self.insert(&[default], quoted, false);
                 true
@@ -104,8 +104,8 @@ impl Shell<'_> {
             return Word::of(text, self.at);
         }
         let line = format!(": \"{}\"", text.trim_matches(['"', '\'']));
-        let commands = nested(&line, self.at, self.variables, self.depth + 1);
-        let word = commands.into_iter().next().and_then(|command| command.words.into_iter().nth(1));
+        let read = nested(&line, self.at, self.variables, self.depth + 1, None);
+        let word = read.done.into_iter().next().and_then(|command| command.words.into_iter().nth(1));
         word.unwrap_or_else(|| Word::of(text, self.at))
     }
 

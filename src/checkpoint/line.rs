@@ -36,6 +36,13 @@ pub(super) struct Line {
     pub(super) environment: Vec<Setting>,
     /// Programs, modules and other words, in lower case.
     pub(super) words: Vec<String>,
+    /// Those of them that stand where a program does: up to the first script, and scripts and modules behind it, which
+    /// it may run.
+    programs: Vec<String>,
+    /// Whether the next word is a module: behind `-m`.
+    is_module_next: bool,
+    /// Whether a script or a module is among the programs that is no launcher of others.
+    has_script: bool,
     /// Whether arguments stand in it that are not told: `$ARGS`, `"$@"`, `@file`.
     pub(super) is_partial: bool,
     /// The directory it runs in, if told.
@@ -80,7 +87,7 @@ impl Line {
             environment.push(Setting { key: name, written, value: Some(value), at, between: "=", change });
         }
         let directory = match (command.directory, directory) {
-            (Some(to), Some(base)) if !to.text.starts_with('/') => {
+            (Some(to), Some(base)) if !to.text.starts_with('/') && to.open != Some(0) => {
                 let mut joined = base.clone();
                 joined.push_word(&Word::of("/", to.at));
                 joined.push_word(&to);
@@ -89,7 +96,10 @@ impl Line {
             (to, base) => to.or(base.cloned()),
         };
         let is_partial = command.words.iter().any(|word| is_given_words(&word.text));
-        let mut line = Self { environment, directory, is_partial, ..Self::default() };
+        let mut line = Self { environment, is_partial, directory, ..Self::default() };
+        if is_tool(&command.words) {
+            return Self { is_partial: false, ..line };
+        }
         let mut words = command.words.iter().peekable();
         let mut is_value = false;
         while let Some(word) = words.next() {
@@ -108,8 +118,10 @@ impl Line {
             }
             let value = next.filter(|next| flag(&next.text).is_none());
             self.push(&word.text, value.cloned(), word.at, " ");
-            return value.is_some() && key != "m" && key != "module";
+            self.is_module_next = matches!(key, "m" | "module");
+            return value.is_some() && !self.is_module_next;
         }
+        let is_module = std::mem::take(&mut self.is_module_next);
         if is_open(word, is_value) || word.text.starts_with('@') {
             self.is_partial = true;
         } else if let Some(equals) = word.known().find('=').filter(|equals| is_key(&word.text[..*equals])) {
@@ -117,9 +129,21 @@ impl Line {
         } else if holds_a_command(word) {
             self.is_partial = true;
         } else if (!is_value || extension(&word.text) == "py") && self.is_room_for(word) {
-            self.words.push(word.text.to_ascii_lowercase());
+            self.add(word.text.to_ascii_lowercase(), is_value, is_module);
         }
         false
+    }
+
+    /// Adds a word, and tells whether it stands where a program does.
+    fn add(&mut self, word: String, is_value: bool, is_module: bool) {
+        let is_script = extension(&word) == "py";
+        if !self.has_script || is_module || is_script && !is_value {
+            self.programs.push(word.clone());
+        }
+        let launchers = ["launch", "run", "torchrun", "distributed", "accelerate", "deepspeed", "debugpy"];
+        let is_launcher = || word.split(['.', '/', '_']).any(|part| launchers.contains(&part));
+        self.has_script |= is_script || is_module && !is_launcher();
+        self.words.push(word);
     }
 
     fn is_room_for(&self, word: &Word) -> bool {
@@ -153,24 +177,34 @@ impl Line {
         line
     }
 
-    /// Whether it runs a program. `name` is a part of a word between slashes, dots and colons; with such or an
+    /// Whether it runs a program, or a word of it says so. As [`Self::has`], but of words that stand where a program does,
+    /// except for `=name`.
+    pub(super) fn runs(&self, name: &str) -> bool {
+        has(if name.starts_with('=') { &self.words } else { &self.programs }, name)
+    }
+
+    /// Whether it has a word. `name` is a part of a word between slashes, dots and colons; with such or an
     /// underscore in it, any part of a word; `=name`, a word; `name+text`, a word with that part and the text;
     /// `name sub`, a program and the word behind it.
-    pub(super) fn runs(&self, name: &str) -> bool {
-        let has_part = |word: &String, name: &str| word.split(['/', '.', ':', '@']).any(|part| part == name);
-        if let Some(name) = name.strip_prefix('=') {
-            return self.words.iter().any(|word| word == name);
-        }
-        if let Some((name, text)) = name.split_once('+') {
-            return self.words.iter().any(|word| has_part(word, name) && word.contains(text));
-        }
-        if let Some((name, sub)) = name.split_once(' ') {
-            let is = |pair: &[String]| pair[0].rsplit('/').next() == Some(name) && pair[1] == sub;
-            return self.words.windows(2).any(is);
-        }
-        let is_text = name.contains(['/', '.', '_']);
-        self.words.iter().any(|word| if is_text { word.contains(name) } else { has_part(word, name) })
+    pub(super) fn has(&self, name: &str) -> bool {
+        has(&self.words, name)
     }
+}
+
+fn has(words: &[String], name: &str) -> bool {
+    let has_part = |word: &String, name: &str| word.split(['/', '.', ':', '@']).any(|part| part == name);
+    if let Some(name) = name.strip_prefix('=') {
+        return words.iter().any(|word| word == name);
+    }
+    if let Some((name, text)) = name.split_once('+') {
+        return words.iter().any(|word| has_part(word, name) && word.contains(text));
+    }
+    if let Some((name, sub)) = name.split_once(' ') {
+        let is = |pair: &[String]| pair[0].rsplit('/').next() == Some(name) && pair[1] == sub;
+        return words.windows(2).any(is);
+    }
+    let is_text = name.contains(['/', '.', '_']);
+    words.iter().any(|word| if is_text { word.contains(name) } else { has_part(word, name) })
 }
 
 impl Setting {
@@ -239,6 +273,110 @@ fn is_key(text: &str) -> bool {
     let text = text.trim_start_matches('+');
     text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
         && text.chars().all(|c| "_.-".contains(c) || c.is_ascii_alphanumeric())
+}
+
+/// Whether a command copies, shows, installs or tests, whatever names and flags stand behind it (POSIX.1-2024 Shell and
+/// Utilities, 4; GNU coreutils; package managers; copiers of buckets).
+fn is_tool(words: &[Word]) -> bool {
+    let tools = [
+        "[",
+        "[[",
+        "test",
+        "type",
+        "which",
+        "trap",
+        "alias",
+        "ls",
+        "cp",
+        "mv",
+        "rm",
+        "ln",
+        "cat",
+        "echo",
+        "printf",
+        "mkdir",
+        "rmdir",
+        "touch",
+        "chmod",
+        "chown",
+        "stat",
+        "head",
+        "tail",
+        "wc",
+        "grep",
+        "egrep",
+        "fgrep",
+        "find",
+        "sed",
+        "awk",
+        "cut",
+        "sort",
+        "uniq",
+        "tr",
+        "diff",
+        "cmp",
+        "du",
+        "df",
+        "tee",
+        "file",
+        "tree",
+        "basename",
+        "dirname",
+        "realpath",
+        "readlink",
+        "md5sum",
+        "sha256sum",
+        "cksum",
+        "sleep",
+        "wait",
+        "kill",
+        "pkill",
+        "pgrep",
+        "sync",
+        "mount",
+        "umount",
+        "tar",
+        "gzip",
+        "gunzip",
+        "zip",
+        "unzip",
+        "jq",
+        "yq",
+        "envsubst",
+        "wget",
+        "curl",
+        "rsync",
+        "scp",
+        "git",
+        "pip",
+        "pip3",
+        "apt",
+        "apt-get",
+        "apk",
+        "yum",
+        "dnf",
+        "gsutil",
+        "gcloud",
+        "aws",
+        "azcopy",
+        "rclone",
+        "s5cmd",
+        "huggingface-cli",
+        "hf",
+        "kubectl",
+    ];
+    let name = |index: usize| words.get(index).map_or("", |word| &*word.text);
+    // `./test` is the user's.
+    let folders = ["/bin/", "/usr/bin/", "/usr/local/bin/"];
+    let program = folders.iter().find_map(|folder| name(0).strip_prefix(folder)).unwrap_or(name(0));
+    match program {
+        "conda" | "mamba" => name(1) != "run",
+        "uv" => matches!(name(1), "pip" | "sync" | "add" | "venv" | "lock"),
+        _ if program.starts_with("python") && name(1) == "-m" => {
+            matches!(name(2), "pip" | "venv" | "ensurepip" | "py_compile" | "compileall")
+        }
+        _ => tools.contains(&program),
+    }
 }
 
 /// Programs that put words from elsewhere behind those of another.

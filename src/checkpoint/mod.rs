@@ -12,6 +12,7 @@ mod line;
 mod place;
 mod report;
 mod rule;
+mod scope;
 mod shell;
 mod shown;
 mod template;

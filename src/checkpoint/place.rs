@@ -48,8 +48,7 @@ pub(super) fn durable(place: &Word, directory: Option<&Word>, container: &Contai
         return unknown(format!("where {} points to is not told", shown(&place.text)));
     }
     let Some(path) = absolute(place, directory) else {
-        let why = "it is relative to the image's working directory, under no volume as far as is told";
-        return container_disk(why.to_owned());
+        return relative(place, directory, container, template);
     };
     match mount(&path, container) {
         Mounted::Under(mount) if is_read_only(mount, template) => {
@@ -92,6 +91,23 @@ pub(super) fn is_read_only(mount: &Mount, template: &Template) -> bool {
 /// Whether the folder of the volume that is mounted may be another for each pod.
 fn folder(mount: &Mount, container: &Container) -> Change {
     mount.sub_path.map_or(Change::Never, |path| Variables::of(container).expand(path, At::Args(0)).change)
+}
+
+/// Of a path below a directory that is not told: the image's working directory, a home, or one that a script went to.
+/// Any of them may lie under a volume, if there is one that outlives the pod.
+fn relative(place: &Word, directory: Option<&Word>, container: &Container, template: &Template) -> Durable {
+    let below = match directory {
+        _ if place.text.starts_with('~') => "a home directory",
+        Some(_) => "a directory that the script goes to",
+        None => "the image's working directory",
+    };
+    let may_keep = |mount: &Mount| {
+        !is_read_only(mount, template) && by_volume(mount.volume, mount.path, template).answer != Answer::No
+    };
+    if container.mounts.iter().any(may_keep) {
+        return unknown(format!("it is relative to {below}; whether that is under a volume is not told"));
+    }
+    container_disk(format!("it is relative to {below}, under no volume as far as is told"))
 }
 
 /// Nothing can be said.
@@ -220,6 +236,9 @@ fn absolute(place: &Word, directory: Option<&Word>) -> Option<Word> {
     };
     if place.text.starts_with('/') {
         return Some(place);
+    }
+    if place.text.starts_with('~') {
+        return None;
     }
     let mut joined = directory.filter(|directory| directory.text.starts_with('/'))?.clone();
     joined.push_word(&Word::of("/", place.at));

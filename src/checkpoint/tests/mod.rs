@@ -4,6 +4,7 @@ mod frameworks;
 mod friends;
 mod odd;
 mod places;
+mod scopes;
 mod scripts;
 mod starts;
 
