@@ -166,12 +166,12 @@ impl Line {
         self.environment.iter().rev().find(|setting| setting.key == name)
     }
 
-    /// Variables that are settings of the program, as if they stood before the others: `M_CHECKPOINT_PERIOD`.
+    /// Variables that are settings of the program, told or not, as if they stood before the others: `M_CHECKPOINT_PERIOD`.
     pub(super) fn with_variables(&self, prefix: &str) -> Self {
         let mut line = self.clone();
         let settings = self.environment.iter().filter_map(|setting| {
             let key = setting.key.strip_prefix(prefix)?.to_ascii_lowercase();
-            Some(Setting { key, ..setting.clone() })
+            Some(Setting { key, value: Some(setting.word()), ..setting.clone() })
         });
         line.settings = settings.chain(self.settings.iter().cloned()).collect();
         line
@@ -227,9 +227,13 @@ impl Setting {
     pub(super) fn word(&self) -> Word {
         self.value.clone().unwrap_or_else(|| {
             let mut word = Word::new(self.at.unwrap_or(At::Args(0)));
-            word.push_open(&format!("$({})", self.written), self.change);
+            word.push_open(&self.reference(), self.change);
             word
         })
+    }
+
+    fn reference(&self) -> String {
+        format!("$({})", self.written)
     }
 
     /// As evidence.
@@ -241,7 +245,7 @@ impl Setting {
         };
         let value = match (&self.value, self.at) {
             (Some(value), Some(_)) => Some(shown(&format!("{}{}{}", self.written, self.between, value.text))),
-            (Some(value), None) => Some(shown(&value.text)),
+            (Some(value), None) => Some(shown(&value.text)).filter(|_| value.text != self.reference()),
             (None, Some(_)) => Some(self.written.clone()),
             (None, None) => None,
         };

@@ -46,6 +46,18 @@ fn a_place_named_for_a_field_of_the_pod_is_not_surely_found_again() {
     let by_variable = exec(base).field("JOBSET_NAME", "metadata.labels['jobset.sigs.k8s.io/jobset-name']");
     assert_eq!(resumes(&by_variable), Answer::Yes);
     assert_eq!(resumes(&exec(base).field("JOBSET_NAME", "metadata.uid")), Answer::Unknown);
+    let own = exec("python3 -m maxtext.train maxtext/configs/base.yml").env_from("M_BASE_OUTPUT_DIRECTORY");
+    assert_eq!(own.detect().signs[0].value, None, "what comes from elsewhere is not told");
+    let told_of = |resumes: &str| {
+        format!(
+            "MaxText; saves yes; $(M_BASE_OUTPUT_DIRECTORY)/$(M_RUN_NAME)/checkpoints; 10000 steps (the default); resumes \
+             {resumes}; durable ? Unknown; -"
+        )
+    };
+    check(&[
+        (own.clone().env_from("M_RUN_NAME"), &told_of("yes")),
+        (own.field("M_RUN_NAME", "metadata.name"), &told_of("?")),
+    ]);
 }
 
 #[test]
