@@ -1,5 +1,6 @@
 //! What stands behind a `$` in a shell script (POSIX' Shell Command Language, 2.6).
 
+use super::change::of_reference;
 use super::shell::{DEEPEST, Shell, nested};
 use super::words::Word;
 
@@ -13,7 +14,8 @@ impl Shell<'_> {
     /// What was read since `from` stays as written, as it is not known.
     fn open_since(&mut self, from: usize) {
         let written: String = self.input[from..self.next].iter().collect();
-        self.current().push_open(&written);
+        let change = of_reference(&written, self.variables);
+        self.current().push_open(&written, change);
     }
 
     /// Behind a `$`.
@@ -87,7 +89,7 @@ impl Shell<'_> {
                 }
                 let default = self.quoted_text(&without_colon[1..]);
                 if first == '=' {
-                    self.variables.set(name, Some(vec![default.clone()]));
+                    self.assign(name, vec![default.clone()]);
                 }
                 self.insert(&[default], quoted, false);
                 true
@@ -102,8 +104,8 @@ impl Shell<'_> {
             return Word::of(text, self.at);
         }
         let line = format!(": \"{}\"", text.trim_matches(['"', '\'']));
-        let commands = nested(&line, self.at, self.variables, self.depth + 1);
-        let word = commands.into_iter().next().and_then(|command| command.words.into_iter().nth(1));
+        let read = nested(&line, self.at, self.variables, self.depth + 1, None);
+        let word = read.done.into_iter().next().and_then(|command| command.words.into_iter().nth(1));
         word.unwrap_or_else(|| Word::of(text, self.at))
     }
 
@@ -123,12 +125,15 @@ impl Shell<'_> {
             if index > 0 {
                 self.end_word();
             }
-            if quoted || word.open.is_some() {
+            if quoted {
                 self.current().push_word(word);
                 continue;
             }
-            for c in word.text.chars() {
-                if c.is_ascii_whitespace() { self.end_word() } else { self.push(c) }
+            for field in word.fields() {
+                match field {
+                    Some(field) => self.current().push_word(&field),
+                    None => self.end_word(),
+                }
             }
         }
     }

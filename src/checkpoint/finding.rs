@@ -1,5 +1,6 @@
 //! What one command line tells, by a row of the table.
 
+use super::change::Change;
 use super::line::{Line, Setting};
 use super::rule::{Every, Framework, Held, Part, Saving, first};
 use super::words::Word;
@@ -236,7 +237,7 @@ fn resumes(
         Some(placed) if placed.is_anew => {
             (Answer::No, "without a run name, each start makes one from the time, so it finds nothing".to_owned())
         }
-        Some(placed) => stable(&placed.place).unwrap_or((answer, why)),
+        Some(placed) => unless_it_changes(placed.place.change).unwrap_or((answer, why)),
         None => (answer, why),
     }
 }
@@ -274,14 +275,13 @@ fn by_directory(setting: &Setting, placed: Option<&Placed>) -> (Answer, String) 
     (Answer::No, why)
 }
 
-/// What is to be said if the place changes from start to start.
-fn stable(place: &Word) -> Option<(Answer, String)> {
-    let open = &place.text[place.open?..];
-    let anew = ["$(date", "`date", "$RANDOM", "${RANDOM", "uuidgen"];
-    if anew.iter().any(|anew| open.contains(anew)) {
-        return Some((Answer::No, "each start makes another place, so it finds nothing".to_owned()));
-    }
-    let pods = ["POD_NAME", "HOSTNAME", "POD_UID", "POD_IP", "$(hostname"];
-    let of_pod = pods.iter().any(|name| open.contains(name));
-    of_pod.then(|| (Answer::Unknown, "the place is named for the pod, and a new pod may have a new name".to_owned()))
+/// What is to be said if the place may change from start to start.
+pub(super) fn unless_it_changes(change: Change) -> Option<(Answer, String)> {
+    let (answer, why) = match change {
+        Change::Never => return None,
+        Change::Perhaps => (Answer::Unknown, "whether each start has the same place is not told"),
+        Change::WithPod => (Answer::Unknown, "the place is named for the pod, and a new pod may have a new name"),
+        Change::WithStart => (Answer::No, "each start makes another place, so it finds nothing"),
+    };
+    Some((answer, why.to_owned()))
 }

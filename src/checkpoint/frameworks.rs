@@ -5,7 +5,7 @@ use super::Answer;
 use super::rule::{Every, Framework, Is, Part, Place, Resume, Saver, Saving, Switch};
 
 /// All rows; the first that a command line runs is it.
-pub(super) const FRAMEWORKS: [&Framework; 12] = [
+pub(super) const FRAMEWORKS: [&Framework; 13] = [
     &MAXTEXT,
     &TORCHTITAN,
     &NEMO,
@@ -13,6 +13,7 @@ pub(super) const FRAMEWORKS: [&Framework; 12] = [
     &MEGATRON_LM,
     &TORCHTUNE,
     &TORCHPRIME,
+    &LITGPT,
     &LIGHTNING_CLI,
     &TRAINER,
     &LIGHTNING,
@@ -309,6 +310,26 @@ const TORCHPRIME: Framework = Framework {
         absent_why: "no resume_from_checkpoint, whose default is not known",
         ..NONE.resume
     },
+    ..NONE
+};
+
+/// Lightning-AI/litgpt: `litgpt/__main__.py` (commands), `finetune/full.py`, `pretrain.py` (`out_dir` below `out`,
+/// `train.save_interval` 1000, `resume` false; `checkpoint_dir` and `initial_checkpoint_dir` are the model read).
+const LITGPT: Framework = Framework {
+    name: "LitGPT",
+    programs: &[
+        "litgpt finetune",
+        "litgpt finetune_full",
+        "litgpt finetune_lora",
+        "litgpt finetune_adapter",
+        "litgpt finetune_adapter_v2",
+        "litgpt pretrain",
+    ],
+    configs: &["config", "c"],
+    saving: Saving::ByDefault,
+    places: &[at_or(&["out_dir"], "out", &[])],
+    every: &[each_or("train.save_interval", "steps", "1000")],
+    resume: Resume { on: &["resume"], absent: Answer::No, absent_why: "LitGPT has resume off", ..NONE.resume },
     ..NONE
 };
 

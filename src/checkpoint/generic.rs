@@ -1,6 +1,6 @@
 //! Names of flags and variables that many scripts share. Keys with dots are taken by their last part.
 
-use super::finding::{Finding, by_switch};
+use super::finding::{Finding, by_switch, unless_it_changes};
 use super::line::{Line, Setting};
 use super::{Answer, Container, shown::shown};
 
@@ -152,10 +152,15 @@ pub(super) fn generic(line: &Line, container: &Container) -> Finding {
         }
         finding.signs.push(setting.sign(container.name));
     }
-    let found = place.or(perhaps);
+    let found = match (place, perhaps) {
+        // Beside a directory for what it puts out, a directory of checkpoints may be the model that it starts from.
+        (Some(place), Some(out)) if may_be_read(&place.key) && is_output(&out.key) => Some(out),
+        (place, perhaps) => place.or(perhaps),
+    };
+    let is_place = place.is_some() && found.map(|found| &found.key) == place.map(|place| &place.key);
     finding.place = found.map(Setting::word);
     (finding.saves, finding.saves_why) = match found {
-        Some(setting) if place.is_some() || every.is_some() => {
+        Some(setting) if is_place || every.is_some() => {
             let to = finding.place.as_ref().map(|word| shown(&word.text)).unwrap_or_default();
             (Answer::Yes, format!("by its name, {} has it save to {to}", setting.written))
         }
@@ -164,7 +169,27 @@ pub(super) fn generic(line: &Line, container: &Container) -> Finding {
         None => (Answer::Unknown, finding.saves_why),
     };
     finding.every = every;
+    let change = finding.place.as_ref().filter(|_| finding.resumes == Answer::Yes).map(|place| place.change);
+    if let Some(changes) = change.and_then(unless_it_changes) {
+        (finding.resumes, finding.resumes_why) = changes;
+    }
     finding
+}
+
+/// Names that say of checkpoints, but not that they are saved there (`LitGPT`'s `--checkpoint_dir` is the model).
+fn may_be_read(key: &str) -> bool {
+    let names =
+        ["checkpoint_dir", "checkpoints_dir", "checkpoint_directory", "checkpoint_folder", "ckpt_dir", "ckpts_dir"];
+    names.contains(&last_part(key))
+}
+
+fn is_output(key: &str) -> bool {
+    let names = ["output_dir", "output_path", "out_dir", "save_dir", "save_path", "save_folder"];
+    names.contains(&last_part(key))
+}
+
+fn last_part(key: &str) -> &str {
+    key.rsplit_once('.').map_or(key, |(_, name)| name)
 }
 
 /// Variables, then flags, with their names in lower case and without what stands before a dot.

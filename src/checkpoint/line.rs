@@ -1,5 +1,6 @@
 //! A command line as settings: `--flag value`, `--flag=value`, `key=value`, and variables.
 
+use super::change::Change;
 use super::generic::is_sign_name;
 use super::shell::{Command, commands, script_of};
 use super::words::{At, Variables, Word};
@@ -22,6 +23,8 @@ pub(super) struct Setting {
     at: Option<At>,
     /// What stands between name and value.
     between: &'static str,
+    /// Of a variable whose value is not told, whether it is the same at each start.
+    change: Change,
 }
 
 /// One command line.
@@ -33,6 +36,13 @@ pub(super) struct Line {
     pub(super) environment: Vec<Setting>,
     /// Programs, modules and other words, in lower case.
     pub(super) words: Vec<String>,
+    /// Those of them that stand where a program does: up to the first script, and scripts and modules behind it, which
+    /// it may run.
+    programs: Vec<String>,
+    /// Whether the next word is a module: behind `-m`.
+    is_module_next: bool,
+    /// Whether a script or a module is among the programs that is no launcher of others.
+    has_script: bool,
     /// Whether arguments stand in it that are not told: `$ARGS`, `"$@"`, `@file`.
     pub(super) is_partial: bool,
     /// The directory it runs in, if told.
@@ -64,7 +74,8 @@ pub(super) fn lines(container: &Container) -> Vec<Line> {
 
 fn of_env(name: &str, variables: &mut Variables) -> Setting {
     let value = variables.get(name).and_then(|words| words.into_iter().next());
-    Setting { key: name.to_owned(), written: name.to_owned(), value, at: None, between: "=" }
+    let change = variables.change(name);
+    Setting { key: name.to_owned(), written: name.to_owned(), value, at: None, between: "=", change }
 }
 
 impl Line {
@@ -72,10 +83,11 @@ impl Line {
         let mut environment = environment.to_vec();
         for (name, value) in command.environment {
             let at = Some(value.at);
-            environment.push(Setting { key: name.clone(), written: name, value: Some(value), at, between: "=" });
+            let (written, change) = (name.clone(), value.change);
+            environment.push(Setting { key: name, written, value: Some(value), at, between: "=", change });
         }
         let directory = match (command.directory, directory) {
-            (Some(to), Some(base)) if !to.text.starts_with('/') => {
+            (Some(to), Some(base)) if !to.text.starts_with('/') && to.open != Some(0) => {
                 let mut joined = base.clone();
                 joined.push_word(&Word::of("/", to.at));
                 joined.push_word(&to);
@@ -83,7 +95,11 @@ impl Line {
             }
             (to, base) => to.or(base.cloned()),
         };
-        let mut line = Self { environment, directory, ..Self::default() };
+        let is_partial = command.words.iter().any(|word| is_given_words(&word.text));
+        let mut line = Self { environment, is_partial, directory, ..Self::default() };
+        if is_tool(&command.words) {
+            return Self { is_partial: false, ..line };
+        }
         let mut words = command.words.iter().peekable();
         let mut is_value = false;
         while let Some(word) = words.next() {
@@ -102,16 +118,32 @@ impl Line {
             }
             let value = next.filter(|next| flag(&next.text).is_none());
             self.push(&word.text, value.cloned(), word.at, " ");
-            return value.is_some() && key != "m" && key != "module";
+            self.is_module_next = matches!(key, "m" | "module");
+            return value.is_some() && !self.is_module_next;
         }
+        let is_module = std::mem::take(&mut self.is_module_next);
         if is_open(word, is_value) || word.text.starts_with('@') {
             self.is_partial = true;
         } else if let Some(equals) = word.known().find('=').filter(|equals| is_key(&word.text[..*equals])) {
             self.push(&word.text[..equals], Some(word.from(equals + 1)), word.at, "=");
+        } else if holds_a_command(word) {
+            self.is_partial = true;
         } else if (!is_value || extension(&word.text) == "py") && self.is_room_for(word) {
-            self.words.push(word.text.to_ascii_lowercase());
+            self.add(word.text.to_ascii_lowercase(), is_value, is_module);
         }
         false
+    }
+
+    /// Adds a word, and tells whether it stands where a program does.
+    fn add(&mut self, word: String, is_value: bool, is_module: bool) {
+        let is_script = extension(&word) == "py";
+        if !self.has_script || is_module || is_script && !is_value {
+            self.programs.push(word.clone());
+        }
+        let launchers = ["launch", "run", "torchrun", "distributed", "accelerate", "deepspeed", "debugpy"];
+        let is_launcher = || word.split(['.', '/', '_']).any(|part| launchers.contains(&part));
+        self.has_script |= is_script || is_module && !is_launcher();
+        self.words.push(word);
     }
 
     fn is_room_for(&self, word: &Word) -> bool {
@@ -120,7 +152,8 @@ impl Line {
 
     fn push(&mut self, written: &str, value: Option<Word>, at: At, between: &'static str) {
         let key = written.trim_start_matches(['-', '+']).replace('-', "_");
-        self.settings.push(Setting { key, written: written.to_owned(), value, at: Some(at), between });
+        let change = value.as_ref().map_or(Change::Never, |value| value.change);
+        self.settings.push(Setting { key, written: written.to_owned(), value, at: Some(at), between, change });
     }
 
     /// The last setting of one of these names, as the last holds.
@@ -133,35 +166,45 @@ impl Line {
         self.environment.iter().rev().find(|setting| setting.key == name)
     }
 
-    /// Variables that are settings of the program, as if they stood before the others: `M_CHECKPOINT_PERIOD`.
+    /// Variables that are settings of the program, told or not, as if they stood before the others: `M_CHECKPOINT_PERIOD`.
     pub(super) fn with_variables(&self, prefix: &str) -> Self {
         let mut line = self.clone();
         let settings = self.environment.iter().filter_map(|setting| {
             let key = setting.key.strip_prefix(prefix)?.to_ascii_lowercase();
-            Some(Setting { key, ..setting.clone() })
+            Some(Setting { key, value: Some(setting.word()), ..setting.clone() })
         });
         line.settings = settings.chain(self.settings.iter().cloned()).collect();
         line
     }
 
-    /// Whether it runs a program. `name` is a part of a word between slashes, dots and colons; with such or an
+    /// Whether it runs a program, or a word of it says so. As [`Self::has`], but of words that stand where a program does,
+    /// except for `=name`.
+    pub(super) fn runs(&self, name: &str) -> bool {
+        has(if name.starts_with('=') { &self.words } else { &self.programs }, name)
+    }
+
+    /// Whether it has a word. `name` is a part of a word between slashes, dots and colons; with such or an
     /// underscore in it, any part of a word; `=name`, a word; `name+text`, a word with that part and the text;
     /// `name sub`, a program and the word behind it.
-    pub(super) fn runs(&self, name: &str) -> bool {
-        let has_part = |word: &String, name: &str| word.split(['/', '.', ':', '@']).any(|part| part == name);
-        if let Some(name) = name.strip_prefix('=') {
-            return self.words.iter().any(|word| word == name);
-        }
-        if let Some((name, text)) = name.split_once('+') {
-            return self.words.iter().any(|word| has_part(word, name) && word.contains(text));
-        }
-        if let Some((name, sub)) = name.split_once(' ') {
-            let is = |pair: &[String]| pair[0].rsplit('/').next() == Some(name) && pair[1] == sub;
-            return self.words.windows(2).any(is);
-        }
-        let is_text = name.contains(['/', '.', '_']);
-        self.words.iter().any(|word| if is_text { word.contains(name) } else { has_part(word, name) })
+    pub(super) fn has(&self, name: &str) -> bool {
+        has(&self.words, name)
     }
+}
+
+fn has(words: &[String], name: &str) -> bool {
+    let has_part = |word: &String, name: &str| word.split(['/', '.', ':', '@']).any(|part| part == name);
+    if let Some(name) = name.strip_prefix('=') {
+        return words.iter().any(|word| word == name);
+    }
+    if let Some((name, text)) = name.split_once('+') {
+        return words.iter().any(|word| has_part(word, name) && word.contains(text));
+    }
+    if let Some((name, sub)) = name.split_once(' ') {
+        let is = |pair: &[String]| pair[0].rsplit('/').next() == Some(name) && pair[1] == sub;
+        return words.windows(2).any(is);
+    }
+    let is_text = name.contains(['/', '.', '_']);
+    words.iter().any(|word| if is_text { word.contains(name) } else { has_part(word, name) })
 }
 
 impl Setting {
@@ -184,9 +227,13 @@ impl Setting {
     pub(super) fn word(&self) -> Word {
         self.value.clone().unwrap_or_else(|| {
             let mut word = Word::new(self.at.unwrap_or(At::Args(0)));
-            word.push_open(&format!("$({})", self.written));
+            word.push_open(&self.reference(), self.change);
             word
         })
+    }
+
+    fn reference(&self) -> String {
+        format!("$({})", self.written)
     }
 
     /// As evidence.
@@ -198,7 +245,7 @@ impl Setting {
         };
         let value = match (&self.value, self.at) {
             (Some(value), Some(_)) => Some(shown(&format!("{}{}{}", self.written, self.between, value.text))),
-            (Some(value), None) => Some(shown(&value.text)),
+            (Some(value), None) => Some(shown(&value.text)).filter(|_| value.text != self.reference()),
             (None, Some(_)) => Some(self.written.clone()),
             (None, None) => None,
         };
@@ -232,9 +279,124 @@ fn is_key(text: &str) -> bool {
         && text.chars().all(|c| "_.-".contains(c) || c.is_ascii_alphanumeric())
 }
 
+/// Whether a command copies, shows, installs or tests, whatever names and flags stand behind it (POSIX.1-2024 Shell and
+/// Utilities, 4; GNU coreutils; package managers; copiers of buckets).
+fn is_tool(words: &[Word]) -> bool {
+    let tools = [
+        "[",
+        "[[",
+        "test",
+        "type",
+        "which",
+        "trap",
+        "alias",
+        "ls",
+        "cp",
+        "mv",
+        "rm",
+        "ln",
+        "cat",
+        "echo",
+        "printf",
+        "mkdir",
+        "rmdir",
+        "touch",
+        "chmod",
+        "chown",
+        "stat",
+        "head",
+        "tail",
+        "wc",
+        "grep",
+        "egrep",
+        "fgrep",
+        "find",
+        "sed",
+        "awk",
+        "cut",
+        "sort",
+        "uniq",
+        "tr",
+        "diff",
+        "cmp",
+        "du",
+        "df",
+        "tee",
+        "file",
+        "tree",
+        "basename",
+        "dirname",
+        "realpath",
+        "readlink",
+        "md5sum",
+        "sha256sum",
+        "cksum",
+        "sleep",
+        "wait",
+        "kill",
+        "pkill",
+        "pgrep",
+        "sync",
+        "mount",
+        "umount",
+        "tar",
+        "gzip",
+        "gunzip",
+        "zip",
+        "unzip",
+        "jq",
+        "yq",
+        "envsubst",
+        "wget",
+        "curl",
+        "rsync",
+        "scp",
+        "git",
+        "pip",
+        "pip3",
+        "apt",
+        "apt-get",
+        "apk",
+        "yum",
+        "dnf",
+        "gsutil",
+        "gcloud",
+        "aws",
+        "azcopy",
+        "rclone",
+        "s5cmd",
+        "huggingface-cli",
+        "hf",
+        "kubectl",
+    ];
+    let name = |index: usize| words.get(index).map_or("", |word| &*word.text);
+    // `./test` is the user's.
+    let folders = ["/bin/", "/usr/bin/", "/usr/local/bin/"];
+    let program = folders.iter().find_map(|folder| name(0).strip_prefix(folder)).unwrap_or(name(0));
+    match program {
+        "conda" | "mamba" => name(1) != "run",
+        "uv" => matches!(name(1), "pip" | "sync" | "add" | "venv" | "lock"),
+        _ if program.starts_with("python") && name(1) == "-m" => {
+            matches!(name(2), "pip" | "venv" | "ensurepip" | "py_compile" | "compileall")
+        }
+        _ => tools.contains(&program),
+    }
+}
+
+/// Programs that put words from elsewhere behind those of another.
+fn is_given_words(program: &str) -> bool {
+    matches!(program.rsplit('/').next(), Some("xargs" | "parallel"))
+}
+
+/// Whether a word is a command line with flags of its own, for a program that is no shell: `ssh host "t.py --save /c"`.
+fn holds_a_command(word: &Word) -> bool {
+    let is_flag = |field: &Option<Word>| field.as_ref().is_some_and(|field| field.text.starts_with('-'));
+    word.text.contains(" -") && word.fields().iter().skip(1).any(is_flag)
+}
+
 /// Whether a word stands for others that are not told. Behind a flag, it is its value, but for a name that says more.
 fn is_open(word: &Word, is_value: bool) -> bool {
-    let names = ["ARG", "OPT", "FLAG", "EXTRA", "PARAM", "OVERRIDE"];
+    let names = ["ARG", "OPT", "FLAG", "EXTRA", "PARAM", "OVERRIDE", "$(CAT ", "`CAT ", "$(<"];
     let says_more =
         || word.text.contains('@') || names.iter().any(|name| word.text.to_ascii_uppercase().contains(name));
     word.open == Some(0) && (!is_value || says_more())

@@ -2,6 +2,7 @@
 //! volumes and annotations are looked at: what stands in an image, a `ConfigMap` or a script is not seen, and is
 //! `Unknown`. Nothing here says that a checkpoint exists.
 
+mod change;
 mod expansions;
 mod finding;
 mod frameworks;
@@ -11,6 +12,7 @@ mod line;
 mod place;
 mod report;
 mod rule;
+mod scope;
 mod shell;
 mod shown;
 mod template;
@@ -19,7 +21,7 @@ mod tests;
 mod words;
 
 pub use report::{Answer, Checkpoints, Durable, Kind, Loss, Resumes, Saves, Sign, Sigterm};
-pub use template::{Container, Template, Volume, VolumeSource};
+pub use template::{Container, Mount, Template, Value, Volume, VolumeSource};
 
 use finding::Finding;
 use shown::shown;
@@ -44,7 +46,13 @@ pub fn detect(template: &Template) -> Checkpoints {
             }
         }
     }
-    let (container, finding) = best.map_or((None, Finding::none()), |(container, finding)| (Some(container), finding));
+    let (container, mut finding) =
+        best.map_or((None, Finding::none()), |(container, finding)| (Some(container), finding));
+    if let (Answer::Yes, Some(to), Some(container)) = (finding.resumes, &finding.place, container)
+        && let Some(lost) = place::may_be_lost(to, finding.directory.as_ref(), container, template)
+    {
+        (finding.resumes, finding.resumes_why) = lost;
+    }
     let durable = match (&finding.place, container) {
         _ if finding.saves == Answer::No => place::unknown("nothing is saved".to_owned()),
         (Some(to), Some(container)) => place::durable(to, finding.directory.as_ref(), container, template),
@@ -112,15 +120,19 @@ fn with_mount(finding: Finding, container: &Container, template: &Template) -> F
     let source = |volume: &str| template.volumes.iter().find(|found| found.name == volume).map(|found| found.source);
     let is_driver =
         |volume: &str| matches!(source(volume), Some(VolumeSource::Csi { driver, .. }) if place::is_multi_tier(driver));
-    let is_named = |(volume, path): &&(&str, &str)| {
+    let is_named = |mount: &&Mount| {
+        let Mount { volume, path, .. } = **mount;
+        if place::is_read_only(mount, template) {
+            return false;
+        }
         let claim = match source(volume) {
             Some(VolumeSource::PersistentVolumeClaim(claim)) => claim,
             Some(VolumeSource::ConfigMapOrSecret) => return false,
             _ => "",
         };
-        [*path, *volume, claim].iter().any(|name| names_checkpoints(name)) || is_driver(volume)
+        [path, volume, claim].iter().any(|name| names_checkpoints(name)) || is_driver(volume)
     };
-    let Some((volume, path)) = container.mounts.iter().find(is_named) else { return finding };
+    let Some(&Mount { volume, path, .. }) = container.mounts.iter().find(is_named) else { return finding };
     let (saves, saves_why) = if is_driver(volume) {
         (Answer::Yes, format!("{path} is for checkpoints only, by GKE multi-tier checkpointing"))
     } else {

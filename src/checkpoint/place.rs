@@ -1,7 +1,9 @@
 //! Where a path lies, and whether what is saved there outlives the pod.
 
-use super::words::Word;
-use super::{Answer, Container, Durable, Kind, Loss, Template, VolumeSource, shown::shown};
+use super::change::Change;
+use super::finding::unless_it_changes;
+use super::words::{At, Variables, Word};
+use super::{Answer, Container, Durable, Kind, Loss, Mount, Template, VolumeSource, shown::shown};
 
 /// Schemes of object stores: fsspec's and Hadoop's names (fsspec `registry.py`; Orbax, Ray and `NeMo` take `gs://` and
 /// `s3://`).
@@ -46,11 +48,14 @@ pub(super) fn durable(place: &Word, directory: Option<&Word>, container: &Contai
         return unknown(format!("where {} points to is not told", shown(&place.text)));
     }
     let Some(path) = absolute(place, directory) else {
-        let why = "it is relative to the image's working directory, under no volume as far as is told";
-        return container_disk(why.to_owned());
+        return relative(place, directory, container, template);
     };
     match mount(&path, container) {
-        Mounted::Under(volume, at) => by_volume(volume, at, template),
+        Mounted::Under(mount) if is_read_only(mount, template) => {
+            let why = format!("{} is mounted read-only, so that nothing can be saved there", mount.path);
+            made(Answer::No, Kind::Unknown, why, &[])
+        }
+        Mounted::Under(mount) => by_mount(mount, container, template),
         Mounted::Nowhere if path.text.starts_with("/dev/shm") => {
             let why = "/dev/shm is memory of the container".to_owned();
             made(Answer::No, Kind::Memory, why, &[Loss::ContainerRestart, Loss::PodDeletion])
@@ -58,6 +63,51 @@ pub(super) fn durable(place: &Word, directory: Option<&Word>, container: &Contai
         Mounted::Nowhere => container_disk(format!("{} is under no volume", shown(&path.text))),
         Mounted::Either => unknown(format!("whether {} is under a volume is not told", shown(&path.text))),
     }
+}
+
+/// Why a start does not surely find what another saved in the place: what is mounted there is for reading alone, or
+/// another folder for each pod (kubernetes `pkg/kubelet/container/helpers.go`, `ExpandContainerVolumeMounts`).
+pub(super) fn may_be_lost(
+    place: &Word,
+    directory: Option<&Word>,
+    container: &Container,
+    template: &Template,
+) -> Option<(Answer, String)> {
+    let path = absolute(place, directory).filter(|_| !place.known().contains("://"))?;
+    let Mounted::Under(mount) = mount(&path, container) else { return None };
+    if is_read_only(mount, template) {
+        let why = format!("{} is mounted read-only, so that it finds nothing that it saved itself", mount.path);
+        return Some((Answer::No, why));
+    }
+    unless_it_changes(folder(mount, container))
+}
+
+/// Whether a volume, or this mount of it, cannot be written. A claim's or driver's `readOnly` makes its mounts so
+/// (`core/v1` `PersistentVolumeClaimVolumeSource`, `CSIVolumeSource`).
+pub(super) fn is_read_only(mount: &Mount, template: &Template) -> bool {
+    mount.is_read_only || template.volumes.iter().any(|volume| volume.name == mount.volume && volume.is_read_only)
+}
+
+/// Whether the folder of the volume that is mounted may be another for each pod.
+fn folder(mount: &Mount, container: &Container) -> Change {
+    mount.sub_path.map_or(Change::Never, |path| Variables::of(container).expand(path, At::Args(0)).change)
+}
+
+/// Of a path below a directory that is not told: the image's working directory, a home, or one that a script went to.
+/// Any of them may lie under a volume, if there is one that outlives the pod.
+fn relative(place: &Word, directory: Option<&Word>, container: &Container, template: &Template) -> Durable {
+    let below = match directory {
+        _ if place.text.starts_with('~') => "a home directory",
+        Some(_) => "a directory that the script goes to",
+        None => "the image's working directory",
+    };
+    let may_keep = |mount: &Mount| {
+        !is_read_only(mount, template) && by_volume(mount.volume, mount.path, template).answer != Answer::No
+    };
+    if container.mounts.iter().any(may_keep) {
+        return unknown(format!("it is relative to {below}; whether that is under a volume is not told"));
+    }
+    container_disk(format!("it is relative to {below}, under no volume as far as is told"))
 }
 
 /// Nothing can be said.
@@ -94,6 +144,14 @@ fn by_scheme(scheme: &str, rest: &str) -> Durable {
         "memory" => made(Answer::No, Kind::Memory, "memory:// is memory".to_owned(), &[Loss::ContainerRestart]),
         _ => unknown(format!("what {scheme}:// is made of is not known")),
     }
+}
+
+fn by_mount(mount: &Mount, container: &Container, template: &Template) -> Durable {
+    let mut found = by_volume(mount.volume, mount.path, template);
+    if found.answer == Answer::Yes && folder(mount, container) != Change::Never {
+        found.why.push_str("; each pod may have a folder of its own there (subPathExpr)");
+    }
+    found
 }
 
 fn by_volume(volume: &str, at: &str, template: &Template) -> Durable {
@@ -179,6 +237,9 @@ fn absolute(place: &Word, directory: Option<&Word>) -> Option<Word> {
     if place.text.starts_with('/') {
         return Some(place);
     }
+    if place.text.starts_with('~') {
+        return None;
+    }
     let mut joined = directory.filter(|directory| directory.text.starts_with('/'))?.clone();
     joined.push_word(&Word::of("/", place.at));
     joined.push_word(&place);
@@ -200,26 +261,26 @@ fn parts(path: &str) -> Vec<&str> {
 }
 
 enum Mounted<'t> {
-    /// The volume's name, and where it is mounted.
-    Under(&'t str, &'t str),
+    /// This mount.
+    Under(&'t Mount<'t>),
     Nowhere,
     /// It depends on what is not told.
     Either,
 }
 
 /// The mount with the longest path that holds `path` (as the kernel has it; `volumeMounts` may be nested).
-fn mount<'t>(path: &Word, container: &Container<'t>) -> Mounted<'t> {
+fn mount<'t>(path: &Word, container: &'t Container<'t>) -> Mounted<'t> {
     let known = match path.open {
         Some(_) => path.known().rsplit_once('/').map_or("", |(known, _)| known),
         None => &path.text,
     };
     let known = parts(known);
-    let mounts = || container.mounts.iter().map(|(volume, at)| (*volume, *at, parts(at)));
-    let longest = mounts().filter(|(_, _, at)| known.starts_with(at)).max_by_key(|(_, _, at)| at.len());
-    let deeper = path.open.is_some() && mounts().any(|(_, _, at)| at.len() > known.len() && at.starts_with(&known));
+    let mounts = || container.mounts.iter().map(|mount| (mount, parts(mount.path)));
+    let longest = mounts().filter(|(_, at)| known.starts_with(at)).max_by_key(|(_, at)| at.len());
+    let deeper = path.open.is_some() && mounts().any(|(_, at)| at.len() > known.len() && at.starts_with(&known));
     match longest {
         _ if deeper => Mounted::Either,
-        Some((volume, at, _)) => Mounted::Under(volume, at),
+        Some((mount, _)) => Mounted::Under(mount),
         None => Mounted::Nowhere,
     }
 }

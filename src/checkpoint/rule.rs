@@ -8,7 +8,7 @@ use super::line::{Line, extension};
 pub(super) struct Framework {
     /// Its own name.
     pub(super) name: &'static str,
-    /// Programs and modules that are it, in lower case, as [`Line::runs`] takes them.
+    /// Programs and modules that are it, in lower case, as [`Line::has`] takes them.
     pub(super) programs: &'static [&'static str],
     /// Those among them that do not train.
     pub(super) except: &'static [&'static str],
@@ -177,7 +177,7 @@ pub(super) fn first<'s>(switches: &'s [Switch], line: &Line) -> Option<(&'s Swit
 impl Framework {
     /// Whether the line runs it.
     pub(super) fn is_run_by(&self, line: &Line) -> bool {
-        if self.except.iter().any(|name| line.runs(name)) || line.last(self.other_keys).is_some() {
+        if self.except.iter().any(|name| line.has(name)) || line.last(self.other_keys).is_some() {
             return false;
         }
         let has = |keys: &[&str]| {

@@ -1,6 +1,7 @@
 //! Splits a shell script into commands and words, as POSIX' Shell Command Language (2.2, 2.3, 2.6, 2.7, 2.9) and bash
 //! have it, as far as command lines in pod templates use it. What a shell would have to run to know stays open.
 
+use super::scope::{Directory, Part, Scope};
 use super::words::{At, Variables, Word};
 
 /// Scripts in scripts, and defaults in defaults, are read so deep.
@@ -21,7 +22,7 @@ pub(super) struct Command {
 
 /// The commands of a script.
 pub(super) fn commands(script: &str, at: At, variables: &mut Variables) -> Vec<Command> {
-    nested(script, at, variables, 0)
+    nested(script, at, variables, 0, None).done
 }
 
 /// The script that a shell among `words` is given by `-c`, as its index: `sh -c …`, `bash -euo pipefail -c …`.
@@ -40,7 +41,17 @@ pub(super) fn script_of(words: &[Word]) -> Option<usize> {
     (is_command && at < words.len()).then_some(at)
 }
 
-pub(super) fn nested(script: &str, at: At, variables: &mut Variables, depth: usize) -> Vec<Command> {
+/// A script that was read.
+pub(super) struct Read {
+    /// Its commands.
+    pub(super) done: Vec<Command>,
+    /// The variables that it has set.
+    names: Vec<String>,
+    /// The directory that it ended in.
+    directory: Option<Word>,
+}
+
+pub(super) fn nested(script: &str, at: At, variables: &mut Variables, depth: usize, directory: Option<Word>) -> Read {
     let mut shell = Shell {
         input: script.chars().collect(),
         next: 0,
@@ -54,11 +65,16 @@ pub(super) fn nested(script: &str, at: At, variables: &mut Variables, depth: usi
         heredocs: Vec::new(),
         array: None,
         exported: Vec::new(),
-        directory: None,
-        branches: 0,
+        directory,
+        last_directory: None,
+        pushed: Vec::new(),
+        scopes: vec![Scope::of(Part::Script)],
+        joined: false,
+        may_fail: false,
     };
     shell.run();
-    shell.done
+    let names = shell.scopes.drain(..).flat_map(|scope| scope.names).collect();
+    Read { done: shell.done, names, directory: shell.directory }
 }
 
 /// What the next word is.
@@ -76,16 +92,24 @@ pub(super) struct Shell<'v> {
     pub(super) variables: &'v mut Variables,
     pub(super) depth: usize,
     done: Vec<Command>,
-    words: Vec<Word>,
+    pub(super) words: Vec<Word>,
     word: Option<Word>,
     operand: Operand,
     heredocs: Vec<String>,
     /// An array being read: its name, and the words before it.
     array: Option<(String, Vec<Word>)>,
-    exported: Vec<(String, Word)>,
-    directory: Option<Word>,
-    /// How many `if` and `case` are open: what is set there may not be.
-    branches: usize,
+    pub(super) exported: Vec<(String, Word)>,
+    pub(super) directory: Option<Word>,
+    /// The directory before the last `cd`.
+    pub(super) last_directory: Option<Directory>,
+    /// Those that `pushd` left.
+    pub(super) pushed: Vec<Option<Word>>,
+    /// Parts of the script that are open, the script itself first.
+    pub(super) scopes: Vec<Scope>,
+    /// Whether the command before is joined to the next one, on whatever line.
+    pub(super) joined: bool,
+    /// Whether the command before is one that is run to see whether it fails.
+    pub(super) may_fail: bool,
 }
 
 impl Shell<'_> {
@@ -101,12 +125,20 @@ impl Shell<'_> {
                 ' ' | '\t' | '\r' => self.end_word(),
                 '\n' if self.array.is_some() => self.end_word(),
                 '\n' => {
-                    self.end_command();
+                    self.end_line();
                     self.skip_heredocs();
                 }
                 '(' if self.array.is_none() && self.starts_array() => {}
                 ')' if self.array.is_some() => self.end_array(),
-                ';' | '&' | '|' | '(' | ')' => self.end_command(),
+                '(' => {
+                    self.end_command();
+                    self.open(Part::Subshell);
+                }
+                ')' => {
+                    self.end_command();
+                    self.close_subshell();
+                }
+                ';' | '&' | '|' => self.operator(c),
                 '<' | '>' => self.redirect(c),
                 c => self.push(c),
             }
@@ -201,6 +233,7 @@ impl Shell<'_> {
     pub(super) fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
         match std::mem::replace(&mut self.operand, Operand::Word) {
+            Operand::Word if self.array.is_none() && self.is_keyword(&word) => {}
             Operand::Word => self.words.push(word),
             Operand::Target => {}
             Operand::Delimiter => self.heredocs.push(word.text),
@@ -232,42 +265,55 @@ impl Shell<'_> {
         }
     }
 
-    fn assign(&mut self, name: &str, words: Vec<Word>) {
-        self.variables.set(name, Some(words).filter(|_| self.branches == 0));
+    pub(super) fn assign(&mut self, name: &str, words: Vec<Word>) {
+        self.note(name);
+        self.variables.set(name, Some(words));
     }
 
-    fn end_command(&mut self) {
+    /// What the script reads, or unsets, is not told.
+    fn unset(&mut self, words: &[Word]) {
+        for word in words.iter().filter(|word| is_name(&word.text)) {
+            self.note(&word.text);
+            self.variables.set(&word.text, None);
+        }
+    }
+
+    pub(super) fn end_command(&mut self) {
         self.end_word();
         let mut words = std::mem::take(&mut self.words);
+        self.joined &= words.is_empty();
         let mut environment = self.exported.clone();
-        let mut start = 0;
+        let (mut start, mut is_negated) = (0, false);
         while let Some(first) = words.get(start) {
             if let Some((name, value)) = assignment(first) {
                 environment.push((name.to_owned(), value));
-            } else if is_prefix(&first.text) {
-                self.branch(&first.text.clone());
-            } else {
+            } else if !is_prefix(&first.text) {
                 break;
             }
+            is_negated |= first.text == "!";
             start += 1;
         }
         words.drain(..start);
+        self.may_fail = if words.is_empty() && start == 0 { self.may_fail } else { is_negated || may_fail(&words) };
         match words.first().map(|word| &*word.text) {
             None => {
                 for (name, value) in environment.split_off(self.exported.len()) {
                     self.assign_or_append(&name, value);
                 }
             }
-            Some("case") => self.branches += 1,
+            Some("case") => {}
+            Some("for" | "select") => self.unset(&words[1..words.len().min(2)]),
+            Some("read" | "mapfile" | "readarray" | "getopts" | "unset") => self.unset(&words[1..]),
             Some("export" | "declare" | "local" | "readonly" | "typeset") => self.export(&words[1..]),
-            Some("cd") => self.change_directory(words.get(1)),
+            Some("cd" | "pushd" | "popd") => self.change_directory(&words),
             Some("eval") if self.depth < DEEPEST => {
                 let script: Vec<&str> = words[1..].iter().map(|word| &*word.text).collect();
-                let script = script.join(" ");
-                self.read_inside(&script, &[], &environment);
+                let read = self.read_inside(&script.join(" "), &environment);
+                read.names.iter().for_each(|name| self.note(name));
+                self.go_to(read.directory);
             }
             Some(_) => match script_of(&words).filter(|_| self.depth < DEEPEST) {
-                Some(at) => self.read_inside(&words[at].text.clone(), &words[at + 1..], &environment),
+                Some(at) => self.read_child(&words[at].text, &words[at + 1..], environment),
                 None => self.add(Command { environment, words, directory: self.directory.clone() }),
             },
         }
@@ -279,14 +325,6 @@ impl Shell<'_> {
         }
     }
 
-    fn branch(&mut self, keyword: &str) {
-        match keyword {
-            "if" => self.branches += 1,
-            "fi" | "esac" => self.branches = self.branches.saturating_sub(1),
-            _ => {}
-        }
-    }
-
     fn assign_or_append(&mut self, name: &str, value: Word) {
         let Some(name) = name.strip_suffix('+') else { return self.assign(name, vec![value]) };
         let mut all = self.variables.get(name).and_then(|words| words.into_iter().next()).unwrap_or(Word::new(self.at));
@@ -294,16 +332,25 @@ impl Shell<'_> {
         self.assign(name, vec![all]);
     }
 
-    /// A script in this one; `rest` are its positional parameters, which it may run.
-    fn read_inside(&mut self, script: &str, rest: &[Word], environment: &[(String, Word)]) {
-        let inner = nested(script, self.at, self.variables, self.depth + 1);
-        for mut command in inner {
+    /// A script in this one.
+    fn read_inside(&mut self, script: &str, environment: &[(String, Word)]) -> Read {
+        let mut read = nested(script, self.at, self.variables, self.depth + 1, self.directory.clone());
+        for mut command in std::mem::take(&mut read.done) {
             command.environment.extend_from_slice(environment);
-            command.directory = command.directory.or_else(|| self.directory.clone());
             self.add(command);
         }
+        read
+    }
+
+    /// A script that another shell runs, which changes nothing of this one's; `rest` are its positional parameters,
+    /// which it may run.
+    fn read_child(&mut self, script: &str, rest: &[Word], environment: Vec<(String, Word)>) {
+        self.open(Part::Subshell);
+        let read = self.read_inside(script, &environment);
+        read.names.iter().for_each(|name| self.note(name));
+        self.close_subshell();
         if !rest.is_empty() {
-            let (environment, directory) = (environment.to_vec(), self.directory.clone());
+            let directory = self.directory.clone();
             self.add(Command { environment, words: rest.to_vec(), directory });
         }
     }
@@ -318,30 +365,26 @@ impl Shell<'_> {
             }
         }
     }
-
-    fn change_directory(&mut self, to: Option<&Word>) {
-        self.directory = match (to, &self.directory) {
-            (Some(to), Some(base)) if !to.text.starts_with('/') && to.open != Some(0) => {
-                let mut joined = base.clone();
-                joined.push_word(&Word::of("/", self.at));
-                joined.push_word(to);
-                Some(joined)
-            }
-            (to, _) => to.cloned(),
-        };
-    }
 }
 
 /// Words before a command that do not change what it is.
 fn is_prefix(word: &str) -> bool {
-    let keywords = ["if", "then", "else", "elif", "fi", "esac", "do", "while", "until", "!", "{", "}", "time"];
-    let runners = ["exec", "nohup", "env", "command", "sudo"];
-    keywords.contains(&word) || runners.contains(&word)
+    matches!(word, "!" | "time" | "exec" | "nohup" | "env" | "command" | "sudo")
 }
 
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
         && text.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+}
+
+/// Whether a command is run to see whether it fails. One of the others that does ends most scripts.
+fn may_fail(words: &[Word]) -> bool {
+    let sure = [
+        "cd", "pushd", "popd", "mkdir", "export", "declare", "local", "readonly", "typeset", "set", "source", ".",
+        "echo", "printf", "cp", "mv", "ln", "rm", "chmod", "chown", "touch", "pip", "pip3", "apt", "apt-get", "git",
+        "tar", "unzip", "wget", "curl", "sleep", "ulimit", "umask", "unset", "true", ":", "eval",
+    ];
+    words.first().is_some_and(|word| !sure.contains(&&*word.text))
 }
 
 /// `NAME=value`; the name of `NAME+=value` keeps its plus sign.

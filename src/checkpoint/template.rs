@@ -24,10 +24,36 @@ pub struct Container<'a> {
     pub args: Vec<&'a str>,
     /// `workingDir`; `None` where the image's holds.
     pub working_dir: Option<&'a str>,
-    /// `env`, in its order; the value is `None` where it comes from a Secret, a `ConfigMap` or a field.
-    pub env: Vec<(&'a str, Option<&'a str>)>,
-    /// `volumeMounts`: the volume's name and the path.
-    pub mounts: Vec<(&'a str, &'a str)>,
+    /// `env`, in its order.
+    pub env: Vec<(&'a str, Value<'a>)>,
+    /// `volumeMounts`.
+    pub mounts: Vec<Mount<'a>>,
+}
+
+/// Where a container has a volume (`core/v1` `VolumeMount`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mount<'a> {
+    /// The volume's name.
+    pub volume: &'a str,
+    /// `mountPath`.
+    pub path: &'a str,
+    /// `readOnly`.
+    pub is_read_only: bool,
+    /// `subPathExpr`, in which `$(NAME)` stands for the container's variables.
+    pub sub_path: Option<&'a str>,
+}
+
+/// The value of a variable (`core/v1` `EnvVar`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// `value`.
+    Told(&'a str),
+    /// `valueFrom.fieldRef`, with its `fieldPath`: `metadata.name`.
+    Field(&'a str),
+    /// A key of a `ConfigMap` or Secret, or a resource of a container: not told, and alike for all pods.
+    Configured,
+    /// A file that a container writes (`fileKeyRef`), or what is newer than this.
+    Unknown,
 }
 
 /// A volume of the template.
@@ -37,6 +63,8 @@ pub struct Volume<'a> {
     pub name: &'a str,
     /// What it is made of.
     pub source: VolumeSource<'a>,
+    /// Whether no container can write to it: `readOnly` of its source.
+    pub is_read_only: bool,
 }
 
 /// What a volume is made of (`core/v1` `VolumeSource`).

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Container, shown::is_secret_name};
+use super::change::{Change, of_field, of_unset};
+use super::{Container, Value, shown::is_secret_name};
 
 /// Longer values are left as their reference: a path has at most 4,096 bytes.
 const LONGEST_VALUE: usize = 4096;
@@ -25,6 +26,8 @@ pub(super) struct Word {
     pub(super) text: String,
     /// The byte from which on the text is not what the program gets.
     pub(super) open: Option<usize>,
+    /// Whether what is not told is the same at each start.
+    pub(super) change: Change,
     /// Where it stands.
     pub(super) at: At,
 }
@@ -32,16 +35,17 @@ pub(super) struct Word {
 impl Word {
     /// An empty one.
     pub(super) fn new(at: At) -> Self {
-        Self { text: String::new(), open: None, at }
+        Self { text: String::new(), open: None, change: Change::Never, at }
     }
 
     /// A known one.
     pub(super) fn of(text: &str, at: At) -> Self {
-        Self { text: text.to_owned(), open: None, at }
+        Self { text: text.to_owned(), ..Self::new(at) }
     }
 
     /// Appends what is not known, as it is written.
-    pub(super) fn push_open(&mut self, written: &str) {
+    pub(super) fn push_open(&mut self, written: &str, change: Change) {
+        self.change = self.change.max(change);
         self.open.get_or_insert(self.text.len());
         self.text.push_str(written);
     }
@@ -51,13 +55,43 @@ impl Word {
         if let (None, Some(open)) = (self.open, other.open) {
             self.open = Some(self.text.len() + open);
         }
+        self.change = self.change.max(other.change);
         self.text.push_str(&other.text);
     }
 
     /// The part behind the first `bytes`, which must end at a character.
     pub(super) fn from(&self, bytes: usize) -> Self {
         let open = self.open.map(|open| open.saturating_sub(bytes));
-        Self { text: self.text[bytes..].to_owned(), open, at: self.at }
+        Self { text: self.text[bytes..].to_owned(), open, change: self.change, at: self.at }
+    }
+
+    /// Its fields, as an unquoted value is split (POSIX' Shell Command Language, 2.6.5); `None` is white space. What
+    /// stands in a reference that is not told is not split, and is taken for one field.
+    pub(super) fn fields(&self) -> Vec<Option<Self>> {
+        let mut fields = Vec::new();
+        let mut from = 0;
+        let mut open = None;
+        let mut skipped_to = 0;
+        for (index, c) in self.text.char_indices().chain([(self.text.len(), ' ')]) {
+            if index < skipped_to {
+                continue;
+            }
+            if c.is_ascii_whitespace() {
+                if from < index {
+                    let change = if open.is_some() { self.change } else { Change::Never };
+                    let open = open.take().map(|open: usize| open - from);
+                    fields.push(Some(Self { text: self.text[from..index].to_owned(), open, change, at: self.at }));
+                }
+                if index < self.text.len() {
+                    fields.push(None);
+                }
+                from = index + 1;
+            } else if matches!(c, '$' | '`') && self.open.is_some_and(|open| open <= index) {
+                open.get_or_insert(index);
+                skipped_to = index + reference(&self.text[index..]);
+            }
+        }
+        fields
     }
 
     /// The part that the program gets for sure.
@@ -66,9 +100,37 @@ impl Word {
     }
 }
 
+/// How long the reference is that the text begins with: to its last bracket, or the backquote.
+fn reference(text: &str) -> usize {
+    let ends: &[char] = match text.as_bytes() {
+        [b'$', b'(', ..] => &['(', ')'],
+        [b'$', b'{', ..] => &['{', '}'],
+        [b'`', ..] => return text[1..].find('`').map_or(text.len(), |end| end + 2),
+        _ => return 1,
+    };
+    let mut depth = 0_usize;
+    for (index, c) in text.char_indices() {
+        if c == ends[0] {
+            depth += 1;
+        } else if c == ends[1] {
+            depth -= 1;
+            if depth == 0 {
+                return index + 1;
+            }
+        }
+    }
+    text.len()
+}
+
+/// A variable's value; `None` where it is not told.
+struct Stored {
+    words: Option<Vec<Word>>,
+    change: Change,
+}
+
 /// The variables of a container, and of a script that runs in it.
 pub(super) struct Variables {
-    values: HashMap<String, Option<Vec<Word>>>,
+    values: HashMap<String, Stored>,
     left: usize,
 }
 
@@ -78,16 +140,34 @@ impl Variables {
     pub(super) fn of(container: &Container) -> Self {
         let mut variables = Self { values: HashMap::new(), left: MOST_ADDED };
         for (name, value) in &container.env {
-            let word = value.map(|value| variables.expand(value, At::Args(0)));
-            variables.set(name, word.filter(|word| word.text.len() <= LONGEST_VALUE).map(|word| vec![word]));
+            let (word, change) = match value {
+                Value::Told(text) => (Some(variables.expand(text, At::Args(0))), Change::Never),
+                Value::Field(path) => (None, of_field(path)),
+                Value::Configured => (None, Change::Never),
+                Value::Unknown => (None, Change::Perhaps),
+            };
+            let change = word.as_ref().map_or(change, |word| word.change);
+            let word = word.filter(|word| word.text.len() <= LONGEST_VALUE);
+            variables.store(name, word.map(|word| vec![word]), change);
         }
         variables
     }
 
     /// Sets a variable; `None` where the value is not told.
     pub(super) fn set(&mut self, name: &str, words: Option<Vec<Word>>) {
-        let words = if is_secret_name(name) { None } else { words };
-        self.values.insert(name.to_owned(), words);
+        let change = if words.is_some() { Change::Never } else { Change::Perhaps };
+        self.store(name, words, change);
+    }
+
+    fn store(&mut self, name: &str, words: Option<Vec<Word>>, change: Change) {
+        let change = words.iter().flatten().map(|word| word.change).fold(change, Change::max);
+        let words = words.filter(|_| !is_secret_name(name));
+        self.values.insert(name.to_owned(), Stored { words, change });
+    }
+
+    /// Whether its value, told or not, is the same at each start.
+    pub(super) fn change(&self, name: &str) -> Change {
+        self.values.get(name).map_or_else(|| of_unset(name), |stored| stored.change)
     }
 
     /// Whether the variable is set, told or not.
@@ -97,7 +177,7 @@ impl Variables {
 
     /// The value, if it is told and there is room for it.
     pub(super) fn get(&mut self, name: &str) -> Option<Vec<Word>> {
-        let words = self.values.get(name)?.as_ref()?;
+        let words = self.values.get(name)?.words.as_ref()?;
         let length: usize = words.iter().map(|word| word.text.len() + 1).sum();
         self.left = self.left.checked_sub(length)?;
         Some(words.clone())
@@ -124,7 +204,7 @@ impl Variables {
             let Some((name, behind)) = inside.split_once(')') else { break };
             match self.get(name).as_deref() {
                 Some([value]) => word.push_word(value),
-                _ => word.push_open(&rest[..name.len() + 3]),
+                _ => word.push_open(&rest[..name.len() + 3], self.change(name)),
             }
             rest = behind;
         }
@@ -136,7 +216,11 @@ impl Variables {
     /// replaces `$NAME` is not known.
     pub(super) fn word(&mut self, text: &str, at: At) -> Word {
         let mut word = self.expand(text, at);
-        word.open = word.text.find('$');
+        let dollar = word.text.find('$');
+        if dollar != word.open {
+            word.change = word.change.max(Change::Perhaps);
+        }
+        word.open = dollar;
         word
     }
 }

@@ -3,11 +3,12 @@ use std::sync::Arc;
 
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::pod_view::SpecView;
 use super::{MetaView, Text, or_default};
-use crate::checkpoint::{Answer, Checkpoints, Container, Template, Volume, VolumeSource, detect};
+use crate::checkpoint::{self, Answer, Checkpoints, Container, Mount, Template, Volume, VolumeSource, detect};
 
 /// `template` of what makes pods.
 #[derive(Debug, Default)]
@@ -105,7 +106,29 @@ struct VariableView<'a> {
     name: Text<'a>,
     #[serde(borrow)]
     value: Text<'a>,
-    value_from: Option<IgnoredAny>,
+    #[serde(borrow)]
+    value_from: Option<SourceView<'a>>,
+}
+
+/// Where a value comes from; one field is set.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SourceView<'a> {
+    #[serde(borrow, rename = "fieldRef")]
+    field: Option<FieldView<'a>>,
+    #[serde(rename = "configMapKeyRef")]
+    config_map: Option<IgnoredAny>,
+    #[serde(rename = "secretKeyRef")]
+    secret: Option<IgnoredAny>,
+    #[serde(rename = "resourceFieldRef")]
+    resource: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct FieldView<'a> {
+    #[serde(borrow)]
+    field_path: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -115,6 +138,9 @@ struct MountView<'a> {
     name: Text<'a>,
     #[serde(borrow)]
     mount_path: Text<'a>,
+    read_only: Option<bool>,
+    #[serde(borrow)]
+    sub_path_expr: Text<'a>,
 }
 
 /// The name, and one field that says what the volume is made of.
@@ -132,12 +158,11 @@ struct VolumeView<'a> {
     #[serde(borrow)]
     csi: Option<CsiView<'a>>,
     ephemeral: Option<IgnoredAny>,
-    nfs: Option<IgnoredAny>,
+    nfs: Option<NetworkView>,
     config_map: Option<IgnoredAny>,
     secret: Option<IgnoredAny>,
-    #[expect(clippy::zero_sized_map_values, reason = "serde flattens into a map alone")]
     #[serde(borrow, flatten)]
-    others: BTreeMap<Text<'a>, IgnoredAny>,
+    others: BTreeMap<Text<'a>, Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -145,6 +170,13 @@ struct VolumeView<'a> {
 struct ClaimView<'a> {
     #[serde(borrow)]
     claim_name: Text<'a>,
+    read_only: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct NetworkView {
+    read_only: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -166,6 +198,7 @@ struct HostPathView<'a> {
 struct CsiView<'a> {
     #[serde(borrow)]
     driver: Text<'a>,
+    read_only: Option<bool>,
     #[serde(borrow, deserialize_with = "or_default")]
     volume_attributes: BTreeMap<Text<'a>, Text<'a>>,
 }
@@ -183,22 +216,55 @@ impl TemplateView<'_> {
 
 impl ContainerView<'_> {
     fn container(&self) -> Container<'_> {
-        let variable = |variable: &VariableView| variable.value_from.is_none();
         Container {
             name: &self.name,
             image: &self.image,
             command: self.command.iter().map(|word| &**word).collect(),
             args: self.args.iter().map(|word| &**word).collect(),
             working_dir: self.working_dir.some(),
-            env: self.env.iter().map(|it| (&*it.name, variable(it).then_some(&*it.value))).collect(),
-            mounts: self.volume_mounts.iter().map(|mount| (&*mount.name, &*mount.mount_path)).collect(),
+            env: self.env.iter().map(|it| (&*it.name, it.value())).collect(),
+            mounts: self.volume_mounts.iter().map(MountView::mount).collect(),
+        }
+    }
+}
+
+impl MountView<'_> {
+    fn mount(&self) -> Mount<'_> {
+        Mount {
+            volume: &self.name,
+            path: &self.mount_path,
+            is_read_only: self.read_only == Some(true),
+            sub_path: self.sub_path_expr.some(),
+        }
+    }
+}
+
+impl VariableView<'_> {
+    fn value(&self) -> checkpoint::Value<'_> {
+        use checkpoint::Value;
+        let Some(from) = &self.value_from else { return Value::Told(&self.value) };
+        let is_configured = [&from.config_map, &from.secret, &from.resource];
+        match &from.field {
+            Some(field) => Value::Field(&field.field_path),
+            None if is_configured.iter().any(|source| source.is_some()) => Value::Configured,
+            None => Value::Unknown,
         }
     }
 }
 
 impl VolumeView<'_> {
     fn volume(&self) -> Volume<'_> {
-        Volume { name: &self.name, source: self.source() }
+        Volume { name: &self.name, source: self.source(), is_read_only: self.is_read_only() }
+    }
+
+    fn is_read_only(&self) -> bool {
+        let claim = self.persistent_volume_claim.as_ref().and_then(|claim| claim.read_only);
+        let csi = self.csi.as_ref().and_then(|csi| csi.read_only);
+        let nfs = self.nfs.as_ref().and_then(|nfs| nfs.read_only);
+        let others = self.others.values().map(|other| other["readOnly"].as_bool());
+        // As `mount` and the drivers that mount buckets take it.
+        let options = |csi: &CsiView| csi.volume_attributes.get("mountOptions").is_some_and(|all| is_option(all, "ro"));
+        [claim, csi, nfs].into_iter().chain(others).any(|is| is == Some(true)) || self.csi.as_ref().is_some_and(options)
     }
 
     fn source(&self) -> VolumeSource<'_> {
@@ -230,6 +296,10 @@ impl VolumeView<'_> {
             (None, None) => VolumeSource::EmptyDir { memory: false },
         }
     }
+}
+
+fn is_option(all: &str, wanted: &str) -> bool {
+    all.split(',').any(|option| option.trim() == wanted)
 }
 
 #[cfg(test)]
@@ -274,6 +344,76 @@ mod tests {
             assert_eq!(found.saves.answer, Answer::Yes, "{volume}");
             assert_eq!(found.saves.place.as_deref(), Some("/ckpt/run"), "{volume}");
             assert_eq!(found.durable.kind, kind, "{volume}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_as_steady_as_where_it_comes_from() {
+        let map = json!({"configMapKeyRef": {"name": "c", "key": "k"}});
+        for (from, resumes) in [
+            (map, Answer::Yes),
+            (json!({"secretKeyRef": {"name": "s", "key": "k"}}), Answer::Yes),
+            (json!({"resourceFieldRef": {"resource": "limits.cpu"}}), Answer::Yes),
+            (json!({"fieldRef": {"fieldPath": "metadata.name"}}), Answer::Unknown),
+            (json!({"fieldRef": {"fieldPath": "metadata.namespace"}}), Answer::Yes),
+            (json!({"fileKeyRef": {"volumeName": "v", "path": "p", "key": "k"}}), Answer::Unknown),
+            (json!({"newerThanThis": {}}), Answer::Unknown),
+            (json!({}), Answer::Unknown),
+        ] {
+            let template = json!({"spec": {"containers": [{
+                "name": "trainer", "command": ["python3", "pretrain_gpt.py"],
+                "args": ["--save", "/c/$(RUN)", "--load", "/c/$(RUN)"], "env": [{"name": "RUN", "valueFrom": from}],
+            }]}});
+            let found = checkpoints_of(&template.to_string()).unwrap();
+            assert_eq!(found.resumes.answer, resumes, "{from}");
+        }
+    }
+
+    #[test]
+    fn what_is_for_reading_alone_keeps_nothing() {
+        let claim = |more: &str| format!(r#"{{"name": "ckpt", "persistentVolumeClaim": {{"claimName": "c"{more}}}}}"#);
+        for (volume, answer) in [
+            (claim(""), Answer::Yes),
+            (claim(r#", "readOnly": null"#), Answer::Yes),
+            (claim(r#", "readOnly": true"#), Answer::No),
+            (r#"{"name": "ckpt", "nfs": {"server": "s", "path": "/", "readOnly": true}}"#.to_owned(), Answer::No),
+            (r#"{"name": "ckpt", "cephfs": {"monitors": [], "readOnly": true}}"#.to_owned(), Answer::No),
+            (r#"{"name": "ckpt", "cephfs": {"monitors": [], "readOnly": false}}"#.to_owned(), Answer::Yes),
+            (r#"{"name": "ckpt", "csi": {"driver": "nfs.csi.k8s.io", "readOnly": true}}"#.to_owned(), Answer::No),
+            (
+                r#"{"name": "ckpt", "csi": {"driver": "gcsfuse.csi.storage.gke.io",
+                    "volumeAttributes": {"bucketName": "b", "mountOptions": "implicit-dirs, ro"}}}"#
+                    .to_owned(),
+                Answer::No,
+            ),
+            (
+                r#"{"name": "ckpt", "csi": {"driver": "gcsfuse.csi.storage.gke.io",
+                    "volumeAttributes": {"bucketName": "b", "mountOptions": "rw,root"}}}"#
+                    .to_owned(),
+                Answer::Yes,
+            ),
+        ] {
+            let found = trainer(&["--save", "/ckpt"], &serde_json::from_str(&volume).unwrap()).unwrap();
+            assert_eq!(found.durable.answer, answer, "{volume}");
+        }
+        for (mount, resumes, durable) in [
+            (json!({}), Answer::Yes, Answer::Yes),
+            (json!({"readOnly": true}), Answer::No, Answer::No),
+            (json!({"subPath": "x"}), Answer::Yes, Answer::Yes),
+            (json!({"subPathExpr": "$(NODE)"}), Answer::Unknown, Answer::Yes),
+        ] {
+            let mut mounted = json!({"name": "c", "mountPath": "/c"});
+            mounted.as_object_mut().unwrap().extend(mount.as_object().unwrap().clone());
+            let template = json!({"spec": {
+                "containers": [{
+                    "name": "trainer", "command": ["python3", "pretrain_gpt.py", "--save", "/c", "--load", "/c"],
+                    "env": [{"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+                    "volumeMounts": [mounted],
+                }],
+                "volumes": [{"name": "c", "persistentVolumeClaim": {"claimName": "c"}}],
+            }});
+            let found = checkpoints_of(&template.to_string()).unwrap();
+            assert_eq!((found.resumes.answer, found.durable.answer), (resumes, durable), "{mount}");
         }
     }
 

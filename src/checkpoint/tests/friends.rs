@@ -127,3 +127,92 @@ fn the_container_that_tells_most_is_it() {
     assert_eq!(found.framework, Some("Megatron-LM"));
     assert_eq!(found.signs, [sign("main", "args[1]", "--save /c"), sign("main", "args[3]", "--load /c")]);
 }
+
+#[test]
+fn a_program_that_is_only_named_is_not_run() {
+    const OWN: &str = "-; saves yes; /ckpt; -; resumes yes; durable yes Claim c; -";
+    let own = "python t.py --checkpoint_dir /ckpt --resume";
+    for before in [
+        "test -f MaxText/train.py && cd src && ",
+        "[ -f MaxText/train.py ] && ",
+        "[[ -e MaxText/train.py ]] || exit 1; ",
+        "ls MaxText/train.py; ",
+        "cp -r /src/torchtitan/train.py /app; ",
+        "/bin/cat MaxText/train.py | head; ",
+        "echo python pretrain_gpt.py --save /x; ",
+        "printf '%s' 'pretrain_gpt.py --save /x'; ",
+        "grep -rn pretrain_gpt.py . ; ",
+        "git clone https://github.com/x/deepspeed; ",
+        "pip install deepspeed lightning; ",
+        "python3 -m pip install deepspeed; ",
+        "uv pip install lightning; ",
+        "gsutil cp gs://b/pretrain_gpt.py . && ",
+        "which deepspeed; ",
+        "chmod +x pretrain_gpt.py; ",
+    ] {
+        let script = format!("{before}{own}");
+        let found = bash(&script).dir("/").claim("/ckpt", "c").detect();
+        assert_eq!(told(&found), OWN, "{script}");
+    }
+    check(&[
+        (exec("cp /src/pretrain_gpt.py /work --save /x"), NOTHING),
+        (bash("echo 'python pretrain_gpt.py --save /c' > run.sh"), NOTHING),
+        (exec("ls --checkpoint_dir /x"), NOTHING),
+        (
+            exec("./test --checkpoint_dir /ckpt").claim("/ckpt", "c"),
+            "-; saves yes; /ckpt; -; resumes ?; durable yes Claim c; -",
+        ),
+        (
+            exec("conda run -n env python t.py --checkpoint_dir /ckpt").claim("/ckpt", "c"),
+            "-; saves yes; /ckpt; -; resumes ?; durable yes Claim c; -",
+        ),
+        (exec("conda install lightning"), NOTHING),
+        // What stands behind a script is its own, unless it is a script, too.
+        (exec("python count.py data/maxtext/train.txt"), NOTHING),
+        (exec("python -m count data/torchtitan/train.txt"), NOTHING),
+        (exec("python count.py --of configs/maxtext/train.py"), NOTHING),
+        (exec("python count.py lightning"), NOTHING),
+        (
+            exec("python launch.py pretrain_gpt.py --save /c"),
+            "Megatron-LM; saves yes; /c; -; resumes no; durable no ContainerDisk; -",
+        ),
+        (
+            exec("python -m torch.distributed.run --standalone pretrain_gpt.py --save /c"),
+            "Megatron-LM; saves yes; /c; -; resumes no; durable no ContainerDisk; -",
+        ),
+        (
+            exec("python launch.py -m torchtitan.train --checkpoint.enable"),
+            "torchtitan; saves yes; ./outputs/checkpoint; 500 steps (the default); resumes yes; durable no \
+             ContainerDisk; -",
+        ),
+    ]);
+}
+
+#[test]
+fn a_model_that_is_read_is_not_the_place() {
+    check(&[
+        (
+            exec("litgpt finetune lora --checkpoint_dir /models/m --out_dir /ckpt --train.save_interval 50")
+                .claim("/ckpt", "c"),
+            "LitGPT; saves yes; /ckpt; 50 steps; resumes no; durable yes Claim c; -",
+        ),
+        (
+            exec("litgpt finetune_full /models/m --out_dir=/ckpt --resume=auto").claim("/ckpt", "c"),
+            "LitGPT; saves yes; /ckpt; 1000 steps (the default); resumes yes; durable yes Claim c; -",
+        ),
+        (exec("litgpt generate base --checkpoint_dir /models/m"), NOTHING),
+        (exec("litgpt pretrain pythia --config p.yaml"), "LitGPT; saves ?; -; -; resumes ?; durable ? Unknown; -"),
+        (
+            exec("python tune.py --checkpoint_dir /models/m --output_dir /ckpt").claim("/ckpt", "c"),
+            "-; saves ?; /ckpt; -; resumes ?; durable yes Claim c; -",
+        ),
+        (
+            exec("python tune.py --checkpoint_dir /models/m --output_dir /ckpt --save_every 5").claim("/ckpt", "c"),
+            "-; saves yes; /ckpt; 5 (--save_every); resumes ?; durable yes Claim c; -",
+        ),
+        (
+            exec("python tune.py --checkpoint_save_dir /ckpt --output_dir /out").claim("/ckpt", "c"),
+            "-; saves yes; /ckpt; -; resumes ?; durable yes Claim c; -",
+        ),
+    ]);
+}

@@ -4,9 +4,11 @@ mod frameworks;
 mod friends;
 mod odd;
 mod places;
+mod scopes;
 mod scripts;
+mod starts;
 
-use super::{Answer, Checkpoints, Container, Sign, Template, Volume, VolumeSource, detect};
+use super::{Answer, Checkpoints, Container, Mount, Sign, Template, Value, Volume, VolumeSource, detect};
 
 /// A pod with one container.
 #[derive(Clone, Default)]
@@ -36,11 +38,15 @@ impl<'a> Pod<'a> {
     }
 
     fn env(self, name: &'a str, value: &'a str) -> Self {
-        self.with(|container| container.env.push((name, Some(value))))
+        self.with(|container| container.env.push((name, Value::Told(value))))
     }
 
     fn env_from(self, name: &'a str) -> Self {
-        self.with(|container| container.env.push((name, None)))
+        self.with(|container| container.env.push((name, Value::Configured)))
+    }
+
+    fn field(self, name: &'a str, path: &'a str) -> Self {
+        self.with(|container| container.env.push((name, Value::Field(path))))
     }
 
     fn image(self, image: &'a str) -> Self {
@@ -52,12 +58,21 @@ impl<'a> Pod<'a> {
     }
 
     fn mount(mut self, path: &'a str, name: &'a str, source: VolumeSource<'a>) -> Self {
-        self.template.volumes.push(Volume { name, source });
-        self.with(|container| container.mounts.push((name, path)))
+        self.template.volumes.push(Volume { name, source, is_read_only: false });
+        self.with(|container| container.mounts.push(Mount { volume: name, path, ..Mount::default() }))
     }
 
     fn claim(self, path: &'a str, claim: &'a str) -> Self {
         self.mount(path, "data", VolumeSource::PersistentVolumeClaim(claim))
+    }
+
+    /// Changes the last mount.
+    fn mounted(self, change: impl FnOnce(&mut Mount<'a>)) -> Self {
+        self.with(|container| {
+            if let Some(mount) = container.mounts.last_mut() {
+                change(mount);
+            }
+        })
     }
 
     fn grace(mut self, seconds: i64) -> Self {

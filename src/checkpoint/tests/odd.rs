@@ -47,6 +47,18 @@ impl Words {
             "$$",
             "if ",
             "fi ",
+            "else ",
+            "{ ",
+            "} ",
+            "&& ",
+            "|| ",
+            "case x in ",
+            "esac ",
+            "for A in ",
+            "done ",
+            "pushd ",
+            "popd ",
+            "unset A ",
             "eval ",
             "bash -c ",
             "cd ",
@@ -100,9 +112,30 @@ fn odd_input_ends_soon() {
     let circle = exec("python t.py --ckpt_dir $(A)").env("A", "$(B)").env("B", "$(A)");
     assert_eq!(circle.detect().saves.place.as_deref(), Some("$(B)"));
     bash("A=$A$A$A; A=$A$A; python t.py --ckpt_dir $A").env("A", "xyz").detect();
-    for piece in
-        ["${A:-", "$(", "(", "'", "\"", "if ", "A=1 ", "--a b ", "x;", "<<E\n", "`", "A+=x;", "$A ", "é\\", "eval '"]
-    {
+    for piece in [
+        "${A:-",
+        "$(",
+        "(",
+        "'",
+        "\"",
+        "if ",
+        "A=1 ",
+        "--a b ",
+        "x;",
+        "<<E\n",
+        "`",
+        "A+=x;",
+        "$A ",
+        "é\\",
+        "eval '",
+        "( cd x;",
+        "{ cd x;",
+        "pushd x;",
+        "[ x ] && B=1 || ",
+        "if x; then A=1; ",
+        "case x in a) A=$A;; ",
+        "else B=1;",
+    ] {
         let script = piece.repeat(100_000 / piece.len());
         bash(&script).env("A", &"v".repeat(4000)).detect();
         exec(&script).detect();

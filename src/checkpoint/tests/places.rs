@@ -86,10 +86,61 @@ fn the_longest_mount_holds() {
         assert_eq!(lies(&nested(path)).1, kind, "{path}");
     }
     assert_eq!(lies(&nested("ckpt/x").dir("/data")).1, Kind::Claim);
-    assert_eq!(lies(&nested("ckpt/x")).1, Kind::ContainerDisk);
+    // The image's working directory may be under one of them.
+    assert_eq!(lies(&nested("ckpt/x")).1, Kind::Unknown);
     // JobSet and others add volumes by claim templates.
-    let added = at("/c/x").with(|container| container.mounts.push(("checkpoints", "/c")));
+    let added = at("/c/x").with(|container| {
+        container.mounts.push(Mount { volume: "checkpoints", path: "/c", ..Mount::default() });
+    });
     assert_eq!(lies(&added), (Answer::Unknown, Kind::Claim, Some("checkpoints".to_owned())));
+}
+
+#[test]
+fn nothing_is_saved_where_nothing_can_be_written() {
+    let claim = || exec("torchrun pretrain_gpt.py --save /c/x --load /c/x").claim("/c", "c");
+    let no = "Megatron-LM; saves yes; /c/x; -; resumes no; durable no Unknown; -";
+    let yes = "Megatron-LM; saves yes; /c/x; -; resumes yes; durable yes Claim c; -";
+    let mut of_volume = claim();
+    of_volume.template.volumes[0].is_read_only = true;
+    // A mount below it may be written.
+    let below = claim().mounted(|mount| (mount.path, mount.is_read_only) = ("/c/x", false));
+    let below = below.mount("/c", "code", VolumeSource::Nfs).mounted(|mount| mount.is_read_only = true);
+    check(&[
+        (claim(), yes),
+        (claim().mounted(|mount| mount.is_read_only = true), no),
+        (of_volume, no),
+        (below, yes),
+        // A model to start from, not a place to save to.
+        (
+            exec("./run").claim("/checkpoints", "ckpt").mounted(|mount| mount.is_read_only = true),
+            "-; saves ?; -; -; resumes ?; durable ? Unknown; -",
+        ),
+    ]);
+}
+
+#[test]
+fn a_folder_for_each_pod_is_not_surely_found_again() {
+    for (path, field, resumes) in [
+        ("$(OF)", "metadata.name", "?"),
+        ("runs/$(OF)/x", "metadata.uid", "?"),
+        ("$(OF)", "metadata.annotations['jobset.sigs.k8s.io/restart-attempt']", "?"),
+        ("$(NOT_SET)", "metadata.name", "?"),
+        ("$(OF)", "metadata.namespace", "yes"),
+        ("$(JOB_COMPLETION_INDEX)", "metadata.name", "yes"),
+        ("$(TOLD)", "metadata.name", "yes"),
+        ("$(MAP)", "metadata.name", "yes"),
+        ("fixed", "metadata.name", "yes"),
+    ] {
+        for line in ["torchrun pretrain_gpt.py --save /c --load /c", "python t.py --ckpt_dir /c --resume"] {
+            let pod = exec(line).claim("/c", "c").mounted(|mount| mount.sub_path = Some(path));
+            let found = pod.field("OF", field).env("TOLD", "x").env_from("MAP").detect();
+            assert!(told(&found).ends_with(&format!("resumes {resumes}; durable yes Claim c; -")), "{path}: {found:?}");
+            assert_eq!(found.durable.why.contains("(subPathExpr)"), resumes == "?", "{path}: {found:?}");
+        }
+    }
+    let bucket = exec("python t.py --ckpt_dir gs://b --resume").claim("/c", "c");
+    let bucket = bucket.mounted(|mount| (mount.sub_path, mount.is_read_only) = (Some("$(OF)"), true));
+    check(&[(bucket, "-; saves yes; gs://b; -; resumes yes; durable yes ObjectStore; -")]);
 }
 
 #[test]

@@ -46,6 +46,60 @@ fn scripts_are_split_as_a_shell_does() {
 }
 
 #[test]
+fn values_are_split_where_a_part_of_them_is_not_told() {
+    const YES: &str = "Megatron-LM; saves yes; /c/$RUN; 500 iterations; resumes yes; durable yes Claim c; -";
+    let all = "--save /c/$RUN --load /c/$RUN --save-interval 500";
+    for script in [
+        format!("ARGS=\"{all}\"; torchrun pretrain_gpt.py $ARGS"),
+        format!("ARGS=\"\n  {all}\n\"; torchrun pretrain_gpt.py --bf16 ${{ARGS}} --lr 1"),
+        "C=/c/$RUN; ARGS=\"--save $C --load $C\"; ARGS+=\" --save-interval 500\"; torchrun pretrain_gpt.py $ARGS"
+            .to_owned(),
+        format!("ARGS=\"{all}\"; CMD=\"torchrun pretrain_gpt.py $ARGS\"; $CMD"),
+        format!("ARGS=\"{all}\"; CMD=\"torchrun pretrain_gpt.py $ARGS\"; eval \"$CMD\""),
+        format!("ARGS=\"{all}\"; bash -c \"torchrun pretrain_gpt.py $ARGS\""),
+        format!("ARGS=({all}); torchrun pretrain_gpt.py ${{ARGS[@]}}"),
+        "ARGS=(\"--save /c/$RUN\" \"--load /c/$RUN --save-interval 500\"); torchrun pretrain_gpt.py ${ARGS[*]}"
+            .to_owned(),
+        format!("torchrun pretrain_gpt.py ${{NONE:-{all}}}"),
+    ] {
+        assert_eq!(told(&bash(&script).env_from("RUN").claim("/c", "c").detect()), YES, "{script}");
+    }
+    let by_kubelet = bash("torchrun pretrain_gpt.py $ARGS").env_from("RUN");
+    let by_kubelet = by_kubelet.env("ARGS", "--save /c/$(RUN) --load /c/$(RUN)").claim("/c", "c");
+    check(&[(by_kubelet, "Megatron-LM; saves yes; /c/$(RUN); -; resumes yes; durable yes Claim c; -")]);
+    // What a command prints is one word of this line, its own words are not.
+    let printed = "ARGS=\"--save /c/$(cat /etc/run --save-interval 3) --lr 1\"; torchrun pretrain_gpt.py $ARGS";
+    check(&[(
+        bash(printed).claim("/c", "c"),
+        "Megatron-LM; saves yes; /c/$(cat /etc/run --save-interval 3); -; resumes no; durable yes Claim c; -",
+    )]);
+}
+
+#[test]
+fn nothing_is_said_not_to_be_saved_where_arguments_are_not_seen() {
+    const UNSEEN: &str = "Megatron-LM; saves ?; -; -; resumes ?; durable ? Unknown; -";
+    for script in [
+        "ARGS=\"--bf16 $MORE_ARGS\"; torchrun pretrain_gpt.py $ARGS",
+        "torchrun pretrain_gpt.py $(cat /cfg/args)",
+        "torchrun pretrain_gpt.py --bf16 $(cat /cfg/line)",
+        "torchrun pretrain_gpt.py --bf16 $(</cfg/line)",
+        "ARGS=$(./arguments); torchrun pretrain_gpt.py $ARGS",
+        "xargs torchrun pretrain_gpt.py < /cfg/line",
+        "set -- --save /c; torchrun pretrain_gpt.py \"$@\"",
+        "if [ -d /c ]; then ARGS=\"--save /c\"; fi; torchrun pretrain_gpt.py $ARGS",
+    ] {
+        check(&[(bash(script).claim("/c", "c"), UNSEEN)]);
+    }
+    for script in
+        ["ssh worker \"torchrun pretrain_gpt.py --save /c\"", "su me -c \"torchrun pretrain_gpt.py --save /c\""]
+    {
+        check(&[(bash(script).claim("/c", "c"), "-; saves ?; -; -; resumes ?; durable ? Unknown; -")]);
+    }
+    let no = "Megatron-LM; saves no; -; -; resumes no; durable ? Unknown; -";
+    check(&[(bash("ARGS=\"--bf16 --tp $TP\"; torchrun pretrain_gpt.py $ARGS").claim("/c", "c"), no)]);
+}
+
+#[test]
 fn shells_are_known_by_their_names_and_options() {
     let split = |command: &[&'static str], args: &[&'static str]| {
         exec("x").claim("/c", "c").with(|container| {
