@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Look;
 use super::age::age;
 use super::notes::{counted, gpu_hours, headline, left_out, made_from};
+use super::suggestion::{because, commands};
 use super::text::{cut, one_line, wrap};
 use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadState};
 
@@ -118,7 +119,7 @@ struct Column {
     cell: fn(&Group, &FailureReport, usize) -> String,
 }
 
-const DEFAULT: [Column; 6] = [
+static DEFAULT: [Column; 6] = [
     Column { head: "RULE", most: 36, tight: 27, optional: false, cell: |group, report, _| rule(group, report) },
     Column { head: "ACTION", most: 14, tight: 10, optional: false, cell: |group, _, _| action(group) },
     Column { head: "FAILURES", most: 11, tight: 11, optional: false, cell: |group, _, _| failures(group) },
@@ -139,7 +140,7 @@ const DEFAULT: [Column; 6] = [
     },
 ];
 
-const WIDE: [Column; 6] = [
+static WIDE: [Column; 6] = [
     Column { head: "NAMESPACES", most: 16, tight: 16, optional: false, cell: |group, _, _| namespaces(group) },
     Column {
         head: "INDEXES",
@@ -166,7 +167,7 @@ const WIDE: [Column; 6] = [
     },
 ];
 
-const LAST: Column = Column {
+static LAST: Column = Column {
     head: "WHAT HAPPENED",
     most: usize::MAX,
     tight: usize::MAX,
@@ -185,31 +186,12 @@ fn print_groups(
     wide: bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    // The namespaces, where there may be several and there is room for them, and else with all the rest.
-    let roomy = look.width >= ROOMY && report.scope.namespaces.is_empty();
-    let extra = match wide {
-        true => &WIDE[..],
-        false if roomy => &WIDE[..1],
-        false => &[],
-    };
-    let narrow = !wide && look.width < NARROW;
-    let columns: Vec<&Column> = DEFAULT
-        .iter()
-        .filter(|column| !(narrow && column.optional))
-        .chain(extra)
-        .chain(std::iter::once(&LAST))
-        .collect();
+    let columns = columns(report, look, wide);
     let mut rows: Vec<Vec<String>> = groups
         .iter()
         .map(|group| {
             let cell = |column: &&Column| {
-                let most = match column.most {
-                    most if wide => most.max(WORKLOADS_MOST),
-                    usize::MAX => usize::MAX,
-                    _ if narrow => column.tight.min(NARROW_MOST),
-                    most if look.width >= ROOMY => most,
-                    _ => column.tight,
-                };
+                let most = column.most(look, wide);
                 let text = one_line(&(column.cell)(group, report, most));
                 if wide { text } else { cut(&text, most) }
             };
@@ -241,6 +223,32 @@ fn print_groups(
     Ok(())
 }
 
+/// The columns that there is room for: with the namespaces, where there may be several, or with all the rest.
+fn columns(report: &FailureReport, look: Look, wide: bool) -> Vec<&'static Column> {
+    let roomy = look.width >= ROOMY && report.scope.namespaces.is_empty();
+    let extra: &[Column] = match wide {
+        true => &WIDE,
+        false if roomy => &WIDE[..1],
+        false => &[],
+    };
+    let is_narrow = !wide && look.width < NARROW;
+    let default = DEFAULT.iter().filter(|column| !(is_narrow && column.optional));
+    default.chain(extra).chain(std::iter::once(&LAST)).collect()
+}
+
+impl Column {
+    /// Widest that it may be.
+    fn most(&self, look: Look, wide: bool) -> usize {
+        match self.most {
+            most if wide => most.max(WORKLOADS_MOST),
+            usize::MAX => usize::MAX,
+            _ if look.width < NARROW => self.tight.min(NARROW_MOST),
+            most if look.width >= ROOMY => most,
+            _ => self.tight,
+        }
+    }
+}
+
 /// Cuts the last column to what the others leave of the terminal.
 fn fit_last_column(rows: &mut [Vec<String>], columns: &[&Column], width: usize) {
     let last = columns.len() - 1;
@@ -266,18 +274,9 @@ fn state(group: &Group, report: &FailureReport) -> String {
         .collect();
     states.sort_unstable();
     states.dedup();
-    let name = |state: &WorkloadState| match state {
-        WorkloadState::Running => "running",
-        WorkloadState::Suspended => "suspended",
-        WorkloadState::Failing => "failing",
-        WorkloadState::Restarting => "restarting",
-        WorkloadState::Failed => "failed",
-        WorkloadState::Complete => "complete",
-        WorkloadState::Unknown => "?",
-    };
     match &states[..] {
-        [] => "?".to_owned(),
-        [one] => name(one).to_owned(),
+        [] | [WorkloadState::Unknown] => "?".to_owned(),
+        [one] => one.name().to_owned(),
         _ => "mixed".to_owned(),
     }
 }
@@ -400,7 +399,14 @@ fn print_suggestions(
         let title = if look.color { title.green().to_string() } else { title };
         writeln!(out, "{:<3}{title}{:GAP$}{rest}", suggestion.id.trim_start_matches('s'), "")?;
         // A command is never cut: it must run as it is printed.
-        for command in suggestion.commands.iter().take(if wide { usize::MAX } else { 1 }) {
+        if wide {
+            for fact in because(suggestion, 2) {
+                writeln!(out, "   {fact}")?;
+            }
+            for (mark, command) in commands(suggestion) {
+                writeln!(out, "   {mark}{command}")?;
+            }
+        } else if let Some(command) = suggestion.commands.first() {
             writeln!(out, "   {}", one_line(command))?;
         }
         if let Some(loses) = loses(suggestion, wide) {
