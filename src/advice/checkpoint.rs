@@ -56,14 +56,13 @@ pub(super) fn start_again(
         all.extend(protect(story.job_set, &kept, kubectl));
     }
     let resumes = match kept.checkpoints.resumes.answer {
-        Answer::Yes => "resume from there".to_owned(),
+        Answer::Yes => "to resume from there".to_owned(),
         Answer::No => format!("not to resume: {}; give it what makes it load first", kept.checkpoints.resumes.why),
         Answer::Unknown => format!("whether it resumes is not told ({})", kept.checkpoints.resumes.why),
     };
     let first = if all.is_empty() { "" } else { "protect the claim first; " };
     let outlives = if kept.durable == Answer::Yes { "" } else { ", which may not outlive its pods" };
-    let why = format!("{why}; {first}it is configured to save to {place}{outlives}, and to {resumes}");
-    let why = why.replace("and to not to", "and not to").replace("and to whether", "and whether");
+    let why = format!("{why}; {first}it is configured to save to {place}{outlives}, and {resumes}");
     let advice = Advice::new(SuggestionKind::ResumeFromCheckpoint, with_note(why)).run(way.commands.clone());
     all.push(with_signs(Advice { evidence, ..advice }, &kept, maker).losing(way.loses.clone()));
     all

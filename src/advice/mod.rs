@@ -1,8 +1,8 @@
 //! Failures → suggestions: what is safe to do next. Deterministic and from evidence alone; each names the fields it rests
 //! on and commands that run as printed. Nothing here changes a cluster.
 //!
-//! Advice is made for one Job and one cause at a time, so that each sentence holds for every workload it names; equal
-//! sentences become one suggestion.
+//! Advice is made for one Job and one cause at a time, for a `JobSet` as a whole, or for a node, so that each sentence holds
+//! for every workload it names; equal sentences become one suggestion.
 
 mod case;
 mod checkpoint;
@@ -197,12 +197,20 @@ pub fn advise_on(analysis: &Analysis, subject: Subject, now: Option<Time>, kubec
     // To read the explanation that is being read is no advice.
     let itself = kubectl.command(&["sigapps", "explain", &subject.target().to_string(), "-n", subject.namespace()]);
     for suggestion in &mut suggestions {
-        suggestion.commands.retain(|command| Some(command) != itself.as_ref());
+        leave_out(suggestion, itself.as_deref());
     }
     suggestions.retain(|suggestion| {
         wanted.contains(&suggestion.id) && (!suggestion.commands.is_empty() || suggestion.kind == SuggestionKind::Wait)
     });
     suggestions
+}
+
+/// Takes a command out of a suggestion.
+fn leave_out(suggestion: &mut Suggestion, command: Option<&str>) {
+    let commands =
+        std::mem::take(&mut suggestion.commands).into_iter().zip(std::mem::take(&mut suggestion.command_safety));
+    let others = commands.filter(|(other, _)| Some(&**other) != command);
+    (suggestion.commands, suggestion.command_safety) = others.unzip();
 }
 
 fn id(number: u32) -> String {
@@ -269,6 +277,7 @@ fn suggestion(analysis: &Analysis, id: String, merged: Merged) -> Suggestion {
         workloads: workloads.iter().map(|index| name(index).clone()).collect(),
         why: advice.why,
         loses: advice.loses,
+        command_safety: advice.commands.iter().map(|command| command.safety).collect(),
         commands: advice.commands.into_iter().map(|command| command.text).collect(),
         commands_left_out: left_out,
         evidence: advice.evidence,

@@ -140,6 +140,24 @@ impl<'s> Failure<'s> {
         }
         Signature { container: self.container(), exit_code: self.exit_code(), reason }
     }
+
+    /// What it has in common with others, so that one of them is told of in detail. Messages are left out: they may all
+    /// differ, by a time or a number.
+    pub(super) fn likeness(&self) -> Likeness<'_> {
+        let hidden = self.sidecar_hit().and_then(|hit| hit.app).map(|app| (&*app.outcome.container, app.exit_code));
+        let rule = self.rule.map(|rule| rule.index);
+        Likeness { class: self.class, rule, signature: self.signature(), hidden }
+    }
+}
+
+/// What failures have in common that one of them stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Likeness<'a> {
+    class: Class,
+    rule: Option<usize>,
+    signature: Signature<'a>,
+    /// What a sidecar hides differs where its own end does not.
+    hidden: Option<(&'a str, i32)>,
 }
 
 /// The signal that an exit code above 128 stands for by the shells' convention.

@@ -73,7 +73,7 @@ pub(super) fn of_reference(written: &str, variables: &Variables) -> Change {
     let inside = |open: &str, close: char| Some(written.strip_prefix(open)?.trim_end_matches(close));
     if let Some(command) = inside("$(", ')').or_else(|| inside("`", '`')) {
         // The kubelet replaces `$(NAME)` before a shell sees it.
-        return if variables.is_set(command) { variables.change(command) } else { of_command(command) };
+        return if variables.may_be_set(command) { variables.change(command) } else { of_command(command) };
     }
     let body = inside("${", '}').or_else(|| written.strip_prefix('$')).unwrap_or(written);
     let end = body.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(body.len());

@@ -60,7 +60,7 @@ pub(super) fn durable(place: &Word, directory: Option<&Word>, container: &Contai
             let why = "/dev/shm is memory of the container".to_owned();
             made(Answer::No, Kind::Memory, why, &[Loss::ContainerRestart, Loss::PodDeletion])
         }
-        Mounted::Nowhere => container_disk(format!("{} is under no volume", shown(&path.text))),
+        Mounted::Nowhere => on_disk(format!("{} is under no volume", shown(&path.text)), container, template),
         Mounted::Either => unknown(format!("whether {} is under a volume is not told", shown(&path.text))),
     }
 }
@@ -102,12 +102,12 @@ fn relative(place: &Word, directory: Option<&Word>, container: &Container, templ
         None => "the image's working directory",
     };
     let may_keep = |mount: &Mount| {
-        !is_read_only(mount, template) && by_volume(mount.volume, mount.path, template).answer != Answer::No
+        !is_read_only(mount, template) && by_volume(mount.volume, mount.path, container, template).answer != Answer::No
     };
     if container.mounts.iter().any(may_keep) {
         return unknown(format!("it is relative to {below}; whether that is under a volume is not told"));
     }
-    container_disk(format!("it is relative to {below}, under no volume as far as is told"))
+    on_disk(format!("it is relative to {below}, under no volume as far as is told"), container, template)
 }
 
 /// Nothing can be said.
@@ -119,8 +119,22 @@ fn made(answer: Answer, kind: Kind, why: String, loses: &[Loss]) -> Durable {
     Durable { answer, kind, why, loses: loses.to_vec(), claim: None }
 }
 
-fn container_disk(why: String) -> Durable {
-    made(Answer::No, Kind::ContainerDisk, why, &[Loss::ContainerRestart, Loss::PodDeletion])
+fn on_disk(why: String, container: &Container, template: &Template) -> Durable {
+    let disk = made(Answer::No, Kind::ContainerDisk, why, &[Loss::ContainerRestart, Loss::PodDeletion]);
+    let other = others(container, template).next().filter(|_| template.shares_processes);
+    unless_copied(disk, other, "reaches it by the shared process namespace")
+}
+
+/// The containers that run beside one.
+fn others<'t>(own: &Container, template: &'t Template) -> impl Iterator<Item = &'t Container<'t>> {
+    template.containers.iter().chain(&template.sidecars).filter(move |other| other.name != own.name)
+}
+
+/// What does not outlive the pod may be copied elsewhere in time by another container, which no template tells.
+fn unless_copied(lost: Durable, other: Option<&Container>, reach: &str) -> Durable {
+    let Some(other) = other else { return lost };
+    let why = format!("{}; container {} {reach}, and may copy it to where it stays", lost.why, other.name);
+    Durable { answer: Answer::Unknown, why, ..lost }
 }
 
 /// The claim lives on its own; what becomes of it is for the caller to judge.
@@ -147,18 +161,20 @@ fn by_scheme(scheme: &str, rest: &str) -> Durable {
 }
 
 fn by_mount(mount: &Mount, container: &Container, template: &Template) -> Durable {
-    let mut found = by_volume(mount.volume, mount.path, template);
+    let mut found = by_volume(mount.volume, mount.path, container, template);
     if found.answer == Answer::Yes && folder(mount, container) != Change::Never {
         found.why.push_str("; each pod may have a folder of its own there (subPathExpr)");
     }
     found
 }
 
-fn by_volume(volume: &str, at: &str, template: &Template) -> Durable {
+fn by_volume(volume: &str, at: &str, container: &Container, template: &Template) -> Durable {
     let Some(found) = template.volumes.iter().find(|found| found.name == volume) else {
         let why = format!("volume {volume} is not in the template; a claim template of the workload may add it");
         return claim(volume, Answer::Unknown, why);
     };
+    let has_it = |other: &&Container| other.mounts.iter().any(|mount| mount.volume == volume);
+    let unless_copied = |lost| unless_copied(lost, others(container, template).find(has_it), "has it, too");
     match found.source {
         VolumeSource::PersistentVolumeClaim(name) => {
             claim(name, Answer::Yes, format!("claim {name} at {at} outlives the pod"))
@@ -166,7 +182,7 @@ fn by_volume(volume: &str, at: &str, template: &Template) -> Durable {
         VolumeSource::EmptyDir { memory } => {
             let kind = if memory { Kind::Memory } else { Kind::EmptyDir };
             let why = format!("emptyDir {volume} at {at} is deleted with the pod");
-            made(Answer::No, kind, why, &[Loss::PodDeletion])
+            unless_copied(made(Answer::No, kind, why, &[Loss::PodDeletion]))
         }
         VolumeSource::HostPath(path) => {
             let why =
@@ -176,7 +192,7 @@ fn by_volume(volume: &str, at: &str, template: &Template) -> Durable {
         VolumeSource::Csi { driver, bucket } => by_driver(driver, bucket, at),
         VolumeSource::Ephemeral => {
             let why = format!("ephemeral volume {volume} at {at} is deleted with the pod");
-            made(Answer::No, Kind::EphemeralClaim, why, &[Loss::PodDeletion])
+            unless_copied(made(Answer::No, Kind::EphemeralClaim, why, &[Loss::PodDeletion]))
         }
         VolumeSource::Nfs => made(Answer::Yes, Kind::NetworkVolume, format!("{at} is on NFS"), &[]),
         VolumeSource::ConfigMapOrSecret => {

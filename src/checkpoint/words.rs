@@ -131,6 +131,8 @@ struct Stored {
 /// The variables of a container, and of a script that runs in it.
 pub(super) struct Variables {
     values: HashMap<String, Stored>,
+    /// Whether there are others, of which not even the names are told.
+    has_others: bool,
     left: usize,
 }
 
@@ -138,7 +140,7 @@ impl Variables {
     /// Those of `env`. A value may refer to variables before it, as the kubelet replaces them in their order
     /// (`makeEnvironmentVariables`, kubernetes `pkg/kubelet/kubelet_pods.go`); so there are no circles.
     pub(super) fn of(container: &Container) -> Self {
-        let mut variables = Self { values: HashMap::new(), left: MOST_ADDED };
+        let mut variables = Self { values: HashMap::new(), has_others: container.env_from, left: MOST_ADDED };
         for (name, value) in &container.env {
             let (word, change) = match value {
                 Value::Told(text) => (Some(variables.expand(text, At::Args(0))), Change::Never),
@@ -170,9 +172,9 @@ impl Variables {
         self.values.get(name).map_or_else(|| of_unset(name), |stored| stored.change)
     }
 
-    /// Whether the variable is set, told or not.
-    pub(super) fn is_set(&self, name: &str) -> bool {
-        self.values.contains_key(name)
+    /// Whether the variable is, or may be, set, told or not.
+    pub(super) fn may_be_set(&self, name: &str) -> bool {
+        self.has_others || self.values.contains_key(name)
     }
 
     /// The value, if it is told and there is room for it.

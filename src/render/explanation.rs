@@ -8,6 +8,7 @@ use super::Look;
 use super::age::{clock, day, whole};
 use super::attempts;
 use super::checkpoints::sentences;
+use super::suggestion::{because, commands};
 use super::text::{cut, one_line, wrap};
 use crate::model::human_duration;
 use crate::policy::NameSource;
@@ -15,9 +16,10 @@ use crate::report::{Explanation, Judged, PolicyReport, PolicyRule, TimelineEntry
 
 /// Entries of a section that are shown; the rest is counted, and in the JSON.
 const MOST_ENTRIES: usize = 8;
-const MOST_FACTS: usize = 4;
+const MOST_FACTS: usize = 3;
 const MOST_GAPS: usize = 4;
 const MOST_POLICIES: usize = 3;
+pub(super) const MOST_JUDGED: usize = 6;
 /// Columns below which a sentence does not stand beside its head.
 const NARROW: usize = 30;
 const MOST_TEMPLATES: usize = 3;
@@ -39,21 +41,7 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
     for note in &explanation.notes {
         page.prose("", &format!("note: {note}"), out)?;
     }
-    if let Some(job_set) = &explanation.job_set {
-        for situation in &job_set.situations {
-            if !explanation.verdict.contains(&situation.text) {
-                page.prose("", &format!("- {}", situation.text), out)?;
-            }
-        }
-        writeln!(out)?;
-        page.table(&attempts::HEADS, &attempts::rows(job_set), 3, out)?;
-        let said = explanation.verdict.contains(&job_set.budget);
-        let lines = (!said).then(|| job_set.budget.clone()).into_iter().chain(attempts::cost(job_set));
-        let line = lines.collect::<Vec<_>>().join("; ");
-        if !line.is_empty() {
-            page.prose("", &line, out)?;
-        }
-    }
+    page.job_set(explanation, out)?;
     if !explanation.runs.is_empty() {
         writeln!(out)?;
         page.table(&RUN_HEADS, &runs(explanation), 5, out)?;
@@ -62,10 +50,12 @@ pub(super) fn print(explanation: &Explanation, rules: bool, look: Look, out: &mu
     for policy in explanation.policies.iter().take(MOST_POLICIES) {
         page.policy(policy, out)?;
     }
+    page.more(explanation.policies.len(), MOST_POLICIES, out)?;
     if rules || &*explanation.subject.kind == "Pod" {
-        for judged in &explanation.judged {
+        for judged in explanation.judged.iter().take(MOST_JUDGED) {
             page.judged(judged, out)?;
         }
+        page.more(explanation.judged.len(), MOST_JUDGED, out)?;
     }
     page.checkpoints(explanation, out)?;
     let evidence: Vec<String> =
@@ -115,7 +105,7 @@ pub(super) fn runs(explanation: &Explanation) -> Vec<Vec<String>> {
                 run.job.clone(),
                 super::age::age(run.created_at, explanation.as_of),
                 seconds.map_or_else(none, human_duration),
-                format!("{:?}", run.state).to_ascii_lowercase(),
+                run.state.name().to_owned(),
                 run.rule.as_ref().map_or_else(none, |rule| format!("{rule}{action}")),
                 run.cause.clone().unwrap_or_else(none),
             ]
@@ -193,11 +183,29 @@ impl Page {
         for line in lines.iter().take(most) {
             writeln!(out, "  {}", cut(&one_line(line), self.look.width.saturating_sub(2)))?;
         }
-        let more = lines.len().saturating_sub(most);
-        if more > 0 {
-            self.prose("  ", &format!("and {more} more: -o json has them all"), out)?;
+        self.more(lines.len(), most, out)
+    }
+
+    /// How many things there are of which only the first `most` are shown.
+    fn more(&self, all: usize, most: usize, out: &mut impl Write) -> io::Result<()> {
+        match all.saturating_sub(most) {
+            0 => Ok(()),
+            more => self.prose("  ", &format!("and {more} more: -o json has them all"), out),
         }
-        Ok(())
+    }
+
+    /// What holds it up, as far as the verdict does not tell, its attempts and what they cost.
+    fn job_set(&self, explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+        let Some(job_set) = &explanation.job_set else { return Ok(()) };
+        let told = explanation.verdict_tells;
+        for situation in job_set.situations.iter().skip(usize::from(told.situation)) {
+            self.prose("", &format!("- {}", situation.text), out)?;
+        }
+        writeln!(out)?;
+        self.table(&attempts::HEADS, &attempts::rows(job_set), 3, out)?;
+        let budget = (!told.budget).then(|| job_set.budget.clone());
+        let line = budget.into_iter().chain(attempts::cost(job_set)).collect::<Vec<_>>().join("; ");
+        if line.is_empty() { Ok(()) } else { self.prose("", &line, out) }
     }
 
     /// A table of which one column gives way where the others leave too little room.
@@ -264,40 +272,38 @@ impl Page {
                 writeln!(out, "  {}", cut(&format!("{line}{more}"), width + 2))?;
             }
         }
-        if all.len() > MOST_TEMPLATES {
-            writeln!(out, "  and {} more: -o json has them all", all.len() - MOST_TEMPLATES)?;
-        }
-        Ok(())
+        self.more(all.len(), MOST_TEMPLATES, out)
     }
 
     fn suggestions(&self, explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
-        if explanation.suggestions.is_empty() {
+        let all = &explanation.suggestions;
+        if all.is_empty() {
             return Ok(());
         }
         writeln!(out, "\n{}", self.bold("Next"))?;
-        let width = explanation.suggestions.iter().map(|suggestion| suggestion.title.width()).max().unwrap_or(0);
-        for (number, suggestion) in explanation.suggestions.iter().take(MOST_SUGGESTIONS).enumerate() {
-            let head = format!("{:<3}{:<width$}  ", number + 1, suggestion.title);
-            let left = self.look.width.saturating_sub(head.width());
-            // The sentence is told whole, as a rule to add may stand in it; where it is narrow, below its head.
-            let (indent, left) =
-                if left < NARROW { (3, self.look.width.saturating_sub(3)) } else { (head.width(), left) };
-            if indent == 3 {
-                writeln!(out, "{}", cut(head.trim_end(), self.look.width))?;
+        let width = all.iter().map(|suggestion| suggestion.title.width()).max().unwrap_or(0);
+        for (number, suggestion) in all.iter().take(MOST_SUGGESTIONS).enumerate() {
+            self.why(&format!("{:<3}{:<width$}  ", number + 1, suggestion.title), &suggestion.why, out)?;
+            for fact in because(suggestion, 1) {
+                self.prose("   ", &fact, out)?;
             }
-            for (line, text) in wrap(&one_line(&suggestion.why), left).iter().enumerate() {
-                let before = if line == 0 && indent > 3 { head.clone() } else { " ".repeat(indent) };
-                writeln!(out, "{before}{text}")?;
-            }
-            for command in &suggestion.commands {
-                writeln!(out, "   {}", one_line(command))?;
+            // A command is never cut: it must run as it is printed.
+            for (mark, command) in commands(suggestion) {
+                writeln!(out, "   {mark}{command}")?;
             }
             if let Some(loses) = &suggestion.loses {
-                for line in wrap(&one_line(&format!("loses {loses}")), self.look.width.saturating_sub(3)) {
-                    writeln!(out, "   {line}")?;
-                }
+                self.prose("   ", &format!("loses {loses}"), out)?;
             }
         }
-        Ok(())
+        self.more(all.len(), MOST_SUGGESTIONS, out)
+    }
+
+    /// The sentence of a suggestion is told whole, as a rule to add may stand in it; where it is narrow, below its head.
+    fn why(&self, head: &str, why: &str, out: &mut impl Write) -> io::Result<()> {
+        if self.look.width.saturating_sub(head.width()) >= NARROW {
+            return self.prose(head, why, out);
+        }
+        writeln!(out, "{}", cut(head.trim_end(), self.look.width))?;
+        self.prose("   ", why, out)
     }
 }

@@ -2,9 +2,13 @@ use std::io::{self, Write};
 
 use super::attempts;
 use super::checkpoints::sentences;
-use super::explanation::{POLICY_HEADS, no_rule, policy_rows, policy_title};
+use super::explanation::{MOST_JUDGED, POLICY_HEADS, RUN_HEADS, no_rule, policy_rows, policy_title, runs};
+use super::suggestion::{because, commands};
 use super::text::one_line;
-use crate::report::Explanation;
+use crate::report::{Evidence, Explanation, TimelineEntry};
+
+/// Facts that notes have room for; the rest is counted.
+const MOST_FACTS: usize = 12;
 
 /// For an incident's notes: headings, tables and code.
 pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write) -> io::Result<()> {
@@ -16,67 +20,98 @@ pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write
         writeln!(out, "As of {as_of}.\n")?;
     }
     list(None, &explanation.notes, out)?;
-    if let Some(job_set) = &explanation.job_set {
-        let untold = job_set.situations.iter().filter(|situation| !explanation.verdict.contains(&situation.text));
-        let situations: Vec<String> = untold.map(|situation| situation.text.clone()).collect();
-        list(None, &situations, out)?;
-        writeln!(out, "## Attempts\n")?;
-        table(&attempts::HEADS, &attempts::rows(job_set), out)?;
-        for line in std::iter::once(job_set.budget.clone()).chain(attempts::cost(job_set)) {
-            writeln!(out, "{}\n", escaped(&line))?;
-        }
-    }
+    attempts(explanation, out)?;
     if !explanation.runs.is_empty() {
         writeln!(out, "## Runs\n")?;
-        table(&super::explanation::RUN_HEADS, &super::explanation::runs(explanation), out)?;
+        table(&RUN_HEADS, &runs(explanation), out)?;
     }
-    if !explanation.timeline.is_empty() {
-        writeln!(out, "## Timeline\n")?;
-        let rows: Vec<Vec<String>> = explanation
-            .timeline
-            .iter()
-            .map(|entry| vec![entry.at.map_or_else(|| "?".to_owned(), |at| at.to_string()), entry.text.clone()])
-            .collect();
-        table(&["Time", "What happened"], &rows, out)?;
-    }
+    timeline(explanation, out)?;
     for policy in &explanation.policies {
         writeln!(out, "## {}\n", escaped(&policy_title(policy)))?;
         table(&POLICY_HEADS, &policy_rows(policy), out)?;
     }
     if rules || &*subject.kind == "Pod" {
-        for judged in &explanation.judged {
-            let title = format!("{} under {}: {}", judged.object, judged.policy, judged.cause);
-            let whys = judged.rules.iter().map(|rule| rule.why.clone());
-            let whys: Vec<String> = whys.chain(no_rule(judged)).collect();
-            list(Some(&title), &whys, out)?;
-        }
+        judged(explanation, out)?;
     }
     let lines = explanation.checkpoints.iter().flat_map(|report| sentences(report, explanation));
     let lines: Vec<String> = lines.collect();
     list(Some("Checkpoints"), &lines, out)?;
-    let facts: Vec<Vec<String>> = explanation
-        .evidence
-        .iter()
-        .map(|fact| vec![fact.object.clone(), fact.path.clone(), fact.value.clone()])
-        .collect();
-    if !facts.is_empty() {
-        writeln!(out, "## Evidence\n")?;
-        table(&["Object", "Field", "Value"], &facts, out)?;
-    }
+    evidence(explanation, out)?;
     list(Some("Not known"), &explanation.missing, out)?;
+    suggestions(explanation, out)
+}
+
+fn attempts(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+    let Some(job_set) = &explanation.job_set else { return Ok(()) };
+    let untold = job_set.situations.iter().skip(usize::from(explanation.verdict_tells.situation));
+    let situations: Vec<String> = untold.map(|situation| situation.text.clone()).collect();
+    list(None, &situations, out)?;
+    writeln!(out, "## Attempts\n")?;
+    table(&attempts::HEADS, &attempts::rows(job_set), out)?;
+    for line in std::iter::once(job_set.budget.clone()).chain(attempts::cost(job_set)) {
+        writeln!(out, "{}\n", escaped(&line))?;
+    }
+    Ok(())
+}
+
+fn timeline(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+    if explanation.timeline.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "## Timeline\n")?;
+    let at = |entry: &TimelineEntry| entry.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
+    let rows: Vec<Vec<String>> = explanation.timeline.iter().map(|entry| vec![at(entry), entry.text.clone()]).collect();
+    table(&["Time", "What happened"], &rows, out)
+}
+
+fn judged(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+    for judged in explanation.judged.iter().take(MOST_JUDGED) {
+        let title = format!("{} under {}: {}", judged.object, judged.policy, judged.cause);
+        let whys = judged.rules.iter().map(|rule| rule.why.clone());
+        let whys: Vec<String> = whys.chain(no_rule(judged)).collect();
+        list(Some(&title), &whys, out)?;
+    }
+    more(explanation.judged.len(), MOST_JUDGED, out)
+}
+
+fn evidence(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+    if explanation.evidence.is_empty() {
+        return Ok(());
+    }
+    let row = |fact: &Evidence| vec![fact.object.clone(), fact.path.clone(), fact.value.clone()];
+    let facts: Vec<Vec<String>> = explanation.evidence.iter().take(MOST_FACTS).map(row).collect();
+    writeln!(out, "## Evidence\n")?;
+    table(&["Object", "Field", "Value"], &facts, out)?;
+    more(explanation.evidence.len(), MOST_FACTS, out)
+}
+
+fn suggestions(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
     if !explanation.suggestions.is_empty() {
         writeln!(out, "## Next\n")?;
     }
     for (number, suggestion) in explanation.suggestions.iter().enumerate() {
         writeln!(out, "{}. **{}**: {}\n", number + 1, escaped(&suggestion.title), escaped(&suggestion.why))?;
-        for command in &suggestion.commands {
-            writeln!(out, "   ```sh\n   {}\n   ```\n", one_line(command))?;
+        let facts = because(suggestion, 2);
+        if !facts.is_empty() {
+            writeln!(out, "   {}\n", escaped(&facts.join(" ")))?;
+        }
+        for (mark, command) in commands(suggestion) {
+            let mark = if mark.is_empty() { String::new() } else { format!("   {}\n\n", mark.trim_end()) };
+            writeln!(out, "{mark}   ```sh\n   {command}\n   ```\n")?;
         }
         if let Some(loses) = &suggestion.loses {
             writeln!(out, "   Loses {}\n", escaped(loses))?;
         }
     }
     Ok(())
+}
+
+/// How many things there are of which only the first `most` are shown.
+fn more(all: usize, most: usize, out: &mut impl Write) -> io::Result<()> {
+    match all.saturating_sub(most) {
+        0 => Ok(()),
+        more => writeln!(out, "and {more} more: -o json has them all\n"),
+    }
 }
 
 fn list(title: Option<&str>, lines: &[String], out: &mut impl Write) -> io::Result<()> {

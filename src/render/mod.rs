@@ -9,6 +9,7 @@ mod markdown;
 mod name;
 mod notes;
 mod restart;
+mod suggestion;
 mod table;
 mod text;
 mod yaml;

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Look;
 use super::age::age;
 use super::notes::{counted, gpu_hours, headline, left_out, made_from};
+use super::suggestion::{because, commands};
 use super::text::{cut, one_line, wrap};
 use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadState};
 
@@ -55,8 +56,7 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
         // something is lost by it.
         let whole = wide || suggestions.len() <= FEW_SUGGESTIONS;
         let losing = suggestions.iter().filter(|suggestion| loses(suggestion, whole).is_some()).count();
-        let commands: usize =
-            suggestions.iter().map(|suggestion| shown_commands(suggestion, whole)).map(<[String]>::len).sum();
+        let commands: usize = suggestions.iter().map(|suggestion| shown_commands(suggestion, whole)).sum();
         let other_lines = 10 + notes + 2 * usize::from(foot.is_some()) + suggestions.len() + commands + losing;
         let rows = if wide { groups.len() } else { SCREEN.saturating_sub(other_lines).max(5) };
         let shown = some_of_each(&groups, |group| (group.class, group.job_set_rule.is_some()), rows);
@@ -125,7 +125,7 @@ struct Column {
     cell: fn(&Group, &FailureReport, usize) -> String,
 }
 
-const DEFAULT: [Column; 6] = [
+static DEFAULT: [Column; 6] = [
     Column { head: "RULE", most: 36, tight: 27, optional: false, cell: |group, report, _| rule(group, report) },
     Column { head: "ACTION", most: 14, tight: 10, optional: false, cell: |group, _, _| action(group) },
     Column { head: "FAILURES", most: 11, tight: 11, optional: false, cell: |group, _, _| failures(group) },
@@ -146,7 +146,7 @@ const DEFAULT: [Column; 6] = [
     },
 ];
 
-const WIDE: [Column; 6] = [
+static WIDE: [Column; 6] = [
     Column { head: "NAMESPACES", most: 16, tight: 16, optional: false, cell: |group, _, _| namespaces(group) },
     Column {
         head: "INDEXES",
@@ -173,7 +173,7 @@ const WIDE: [Column; 6] = [
     },
 ];
 
-const LAST: Column = Column {
+static LAST: Column = Column {
     head: "WHAT HAPPENED",
     most: usize::MAX,
     tight: usize::MAX,
@@ -192,31 +192,12 @@ fn print_groups(
     wide: bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    // The namespaces, where there may be several and there is room for them, and else with all the rest.
-    let roomy = look.width >= ROOMY && report.scope.namespaces.is_empty();
-    let extra = match wide {
-        true => &WIDE[..],
-        false if roomy => &WIDE[..1],
-        false => &[],
-    };
-    let narrow = !wide && look.width < NARROW;
-    let columns: Vec<&Column> = DEFAULT
-        .iter()
-        .filter(|column| !(narrow && column.optional))
-        .chain(extra)
-        .chain(std::iter::once(&LAST))
-        .collect();
+    let columns = columns(report, look, wide);
     let mut rows: Vec<Vec<String>> = groups
         .iter()
         .map(|group| {
             let cell = |column: &&Column| {
-                let most = match column.most {
-                    most if wide => most.max(WORKLOADS_MOST),
-                    usize::MAX => usize::MAX,
-                    _ if narrow => column.tight.min(NARROW_MOST),
-                    most if look.width >= ROOMY => most,
-                    _ => column.tight,
-                };
+                let most = column.most(look, wide);
                 let text = one_line(&(column.cell)(group, report, most));
                 if wide { text } else { cut(&text, most) }
             };
@@ -248,6 +229,32 @@ fn print_groups(
     Ok(())
 }
 
+/// The columns that there is room for: with the namespaces, where there may be several, or with all the rest.
+fn columns(report: &FailureReport, look: Look, wide: bool) -> Vec<&'static Column> {
+    let roomy = look.width >= ROOMY && report.scope.namespaces.is_empty();
+    let extra: &[Column] = match wide {
+        true => &WIDE,
+        false if roomy => &WIDE[..1],
+        false => &[],
+    };
+    let is_narrow = !wide && look.width < NARROW;
+    let default = DEFAULT.iter().filter(|column| !(is_narrow && column.optional));
+    default.chain(extra).chain(std::iter::once(&LAST)).collect()
+}
+
+impl Column {
+    /// Widest that it may be.
+    fn most(&self, look: Look, wide: bool) -> usize {
+        match self.most {
+            most if wide => most.max(WORKLOADS_MOST),
+            usize::MAX => usize::MAX,
+            _ if look.width < NARROW => self.tight.min(NARROW_MOST),
+            most if look.width >= ROOMY => most,
+            _ => self.tight,
+        }
+    }
+}
+
 /// Cuts the last column to what the others leave of the terminal.
 fn fit_last_column(rows: &mut [Vec<String>], columns: &[&Column], width: usize) {
     let last = columns.len() - 1;
@@ -273,18 +280,9 @@ fn state(group: &Group, report: &FailureReport) -> String {
         .collect();
     states.sort_unstable();
     states.dedup();
-    let name = |state: &WorkloadState| match state {
-        WorkloadState::Running => "running",
-        WorkloadState::Suspended => "suspended",
-        WorkloadState::Failing => "failing",
-        WorkloadState::Restarting => "restarting",
-        WorkloadState::Failed => "failed",
-        WorkloadState::Complete => "complete",
-        WorkloadState::Unknown => "?",
-    };
     match &states[..] {
-        [] => "?".to_owned(),
-        [one] => name(one).to_owned(),
+        [] | [WorkloadState::Unknown] => "?".to_owned(),
+        [one] => one.name().to_owned(),
         _ => "mixed".to_owned(),
     }
 }
@@ -383,8 +381,9 @@ fn nodes(group: &Group) -> String {
     }
 }
 
-fn shown_commands(suggestion: &Suggestion, whole: bool) -> &[String] {
-    &suggestion.commands[..if whole { suggestion.commands.len() } else { suggestion.commands.len().min(1) }]
+const fn shown_commands(suggestion: &Suggestion, whole: bool) -> usize {
+    let all = suggestion.commands.len();
+    if whole || all == 0 { all } else { 1 }
 }
 
 /// What is lost by a suggestion, where what destroys it is shown: to read comes first.
@@ -413,8 +412,13 @@ fn print_suggestions(
         let title = if look.color { title.green().to_string() } else { title };
         writeln!(out, "{:<3}{title}{:GAP$}{rest}", suggestion.id.trim_start_matches('s'), "")?;
         // A command is never cut: it must run as it is printed.
-        for command in shown_commands(suggestion, whole) {
-            writeln!(out, "   {}", one_line(command))?;
+        if wide {
+            for fact in because(suggestion, 2) {
+                writeln!(out, "   {fact}")?;
+            }
+        }
+        for (mark, command) in commands(suggestion).take(shown_commands(suggestion, whole)) {
+            writeln!(out, "   {}{command}", if whole { mark } else { "" })?;
         }
         if wide && suggestion.commands_left_out > 0 {
             let left_out = counted(suggestion.commands_left_out as u64, "command");

@@ -45,6 +45,18 @@ pub struct Explanation {
     pub sources: Vec<Source>,
     /// Contradictions between what was recorded and what was computed.
     pub notes: Vec<String>,
+    /// What of `jobSet` the verdict has told already.
+    #[serde(skip)]
+    pub verdict_tells: VerdictTells,
+}
+
+/// What of a `JobSet` stands in its verdict, so that a person is not told it twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VerdictTells {
+    /// Its first situation.
+    pub situation: bool,
+    /// What is left of its restarts.
+    pub budget: bool,
 }
 
 /// What an entry of a timeline tells of.

@@ -20,7 +20,9 @@ pub use checkpoint::{
     SnapshotReport,
 };
 pub use class::Class;
-pub use explanation::{Explanation, Judged, PolicyReport, PolicyRule, RuleVerdict, Run, TimelineEntry, TimelineKind};
+pub use explanation::{
+    Explanation, Judged, PolicyReport, PolicyRule, RuleVerdict, Run, TimelineEntry, TimelineKind, VerdictTells,
+};
 pub use failure::{FailureLine, FailureRule};
 pub use job_set::{
     AttemptOutcome, AttemptReport, Blocker, JobSetReport, JobSetRule, RESTARTS_IN_PLACE, RuleSource, Situation,
@@ -284,6 +286,21 @@ pub enum WorkloadState {
     Unknown,
 }
 
+impl WorkloadState {
+    /// In a word, as the JSON spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Suspended => "suspended",
+            Self::Restarting => "restarting",
+            Self::Failing => "failing",
+            Self::Failed => "failed",
+            Self::Complete => "complete",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// The failure that came first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -466,6 +483,8 @@ pub struct Suggestion {
     pub commands: Vec<String>,
     /// Commands for others of the workloads that are left out.
     pub commands_left_out: usize,
+    /// What running each of the commands does, in their order.
+    pub command_safety: Vec<Safety>,
     /// The facts it rests on.
     pub evidence: Vec<Evidence>,
 }

@@ -1,3 +1,7 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 use crate::support::{project, run};
 
 /// What the README shows is what the tool prints.
@@ -23,5 +27,46 @@ fn the_readmes_exit_codes_are_the_tools() {
         let (number, meaning) = line.trim().split_once(' ').unwrap();
         let row = format!("| {number} | {} |", meaning.trim());
         assert!(readme.contains(&row), "{row}");
+    }
+}
+
+/// The words between backticks.
+fn words_of(document: &str) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(project().join("docs").join(document)).unwrap();
+    let spans = text.split('`').skip(1).step_by(2);
+    let words = spans.flat_map(|span| span.split(|c: char| !c.is_ascii_alphanumeric()));
+    words.map(str::to_owned).collect()
+}
+
+/// Names of properties, and values that are one of several.
+fn walk(schema: &Value, properties: &mut BTreeSet<String>, values: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(fields) => {
+            properties.extend(
+                fields.get("properties").and_then(Value::as_object).into_iter().flat_map(|of| of.keys().cloned()),
+            );
+            let of = fields.get("enum").and_then(Value::as_array).into_iter().flatten().chain(fields.get("const"));
+            values.extend(of.filter_map(Value::as_str).map(str::to_owned));
+            fields.values().for_each(|inner| walk(inner, properties, values));
+        }
+        Value::Array(all) => all.iter().for_each(|inner| walk(inner, properties, values)),
+        _ => {}
+    }
+}
+
+/// A field that no document names is one that nobody finds.
+#[test]
+fn every_field_and_value_of_the_json_is_told_in_the_documents() {
+    let told = words_of("json.md");
+    let elsewhere: BTreeSet<String> = ["how-it-judges.md", "advice.md"].into_iter().flat_map(words_of).collect();
+    for schema in ["report", "failure", "explanation"] {
+        let schema: Value = serde_json::from_str(&run(&["schema", schema]).output()).unwrap();
+        let (mut properties, mut values) = (BTreeSet::new(), BTreeSet::new());
+        walk(&schema, &mut properties, &mut values);
+        assert!(properties.len() > 20 && values.len() > 5, "{schema:#}");
+        let untold: Vec<&String> = properties.difference(&told).collect();
+        assert!(untold.is_empty(), "docs/json.md tells nothing of {untold:?}");
+        let untold: Vec<&String> = values.difference(&told).filter(|value| !elsewhere.contains(*value)).collect();
+        assert!(untold.is_empty(), "no document tells of {untold:?}");
     }
 }

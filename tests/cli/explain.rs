@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::support::{WORLD, project, run};
+use crate::support::{WORLD, is_command, project, run};
 
 /// Workloads and pods of the recorded cluster, of every kind and state.
 const SUBJECTS: [&str; 22] = [
@@ -37,7 +37,7 @@ fn an_explanation_is_one_screen_and_its_first_line_the_answer() {
     for subject in SUBJECTS {
         let text = explained(subject, &[]);
         assert!(text.lines().count() <= 50, "{subject}: {} lines\n{text}", text.lines().count());
-        for line in text.lines().filter(|line| !line.starts_with("   kubectl ")) {
+        for line in text.lines().filter(|line| !is_command(line)) {
             assert!(line.chars().count() <= 120, "{line:?} is too wide");
         }
         let name = subject.split_once('/').unwrap().1;
@@ -158,7 +158,7 @@ fn no_line_is_wider_than_the_terminal() {
     for width in [20_usize, 40, 80] {
         for subject in ["jobset/llama-70b", "jobset/stuck-restart", "job/shard-eval", "cronjob/backup"] {
             let ran = run(&["explain", subject, "-f", WORLD, "--rules"]).env("COLUMNS", &width.to_string()).output();
-            for line in ran.lines().filter(|line| !line.starts_with("   kubectl ") && !is_one_word(line)) {
+            for line in ran.lines().filter(|line| !is_command(line) && !is_one_word(line)) {
                 assert!(line.chars().count() <= width, "{subject} at {width}: {line:?}");
             }
         }
@@ -179,4 +179,102 @@ fn the_budget_is_wrapped() {
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line:?}");
     }
+}
+
+/// A Job whose pods ended, or wait, in so many ways that there are more suggestions, judgements and facts than a screen has
+/// room for.
+fn troubled() -> String {
+    let owner = r#"[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"j","controller":true}]"#;
+    let pod = |name: &str, status: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}","namespace":"n","uid":"{name}","ownerReferences":{owner}}},"status":{status}}}"#
+        )
+    };
+    let ended = |end: &str| {
+        format!(
+            r#"{{"phase":"Failed","containerStatuses":[{{"name":"c","state":{{"terminated":{{{end},"finishedAt":"2026-11-30T09:00:00Z"}}}}}}]}}"#
+        )
+    };
+    let mut objects = vec![
+        r#"{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"n","uid":"j"},"spec":{"backoffLimit":50,"podFailurePolicy":{"rules":[
+            {"action":"FailJob","onExitCodes":{"operator":"In","values":[99]}}]}},"status":{"failed":12}}"#
+            .to_owned(),
+        pod("oom", &ended(r#""exitCode":137,"reason":"OOMKilled""#)),
+        pod("no-such-file", &ended(r#""exitCode":127"#)),
+        pod("evicted", r#"{"phase":"Failed","reason":"Evicted","message":"The node was low on resource: ephemeral-storage.","startTime":"2026-11-30T09:00:00Z"}"#),
+        pod("image", r#"{"phase":"Pending","startTime":"2026-11-30T09:00:00Z","containerStatuses":[{"name":"c","image":"i","state":{"waiting":{"reason":"ImagePullBackOff"}}}]}"#),
+    ];
+    objects.extend((1..=8).map(|code| pod(&format!("p{code}"), &ended(&format!(r#""exitCode":{code}"#)))));
+    objects.join("\n")
+}
+
+/// `and 2 more: -o json has them all`, below a section.
+fn more_in(section: &str) -> Option<usize> {
+    let mut counts = section
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("and ")?.strip_suffix(" more: -o json has them all")?.parse().ok());
+    counts.next_back()
+}
+
+#[test]
+fn what_is_not_shown_is_counted() {
+    let explain = |more: &[&str]| {
+        run(&[&["explain", "job/j", "-f", "-"], more].concat()).stdin(troubled()).env("COLUMNS", "120").output()
+    };
+    let json: Value = serde_json::from_str(&explain(&["-o", "json"])).unwrap();
+    let of = |field: &str| json[field].as_array().unwrap().len();
+    let text = explain(&["--rules"]);
+    let (judged, rest) = text.split_once("\nEvidence\n").unwrap();
+    let (evidence, next) = rest.split_once("\nNext\n").unwrap();
+    assert!(of("suggestions") > 3 && of("judged") > 6 && of("evidence") > 12, "{json:#}");
+    assert_eq!(more_in(judged), Some(of("judged") - 6), "{text}");
+    assert_eq!(more_in(evidence), Some(of("evidence") - 3), "{text}");
+    assert_eq!(more_in(next), Some(of("suggestions") - 3), "{text}");
+    let notes = explain(&["-o", "markdown", "--rules"]);
+    let (judged, evidence) = notes.split_once("## Evidence\n").unwrap();
+    assert_eq!(more_in(judged), Some(of("judged") - 6), "{notes}");
+    assert_eq!(more_in(evidence.split_once("\n## ").unwrap().0), Some(of("evidence") - 12), "{notes}");
+}
+
+#[test]
+fn policies_that_are_not_shown_are_counted() {
+    let replicated = |number: usize| {
+        format!(
+            r#"{{"name":"r{number}","template":{{"spec":{{"podFailurePolicy":{{"rules":[{{"action":"FailJob","onExitCodes":{{"operator":"In","values":[{number}]}}}}]}}}}}}}}"#
+        )
+    };
+    let all: Vec<String> = (1..=5).map(replicated).collect();
+    let job_set = format!(
+        r#"{{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{{"name":"js","namespace":"ns","uid":"u"}},"spec":{{"replicatedJobs":[{}]}}}}"#,
+        all.join(",")
+    );
+    let explain = |format| run(&["explain", "jobset/js", "-f", "-", "-o", format]).stdin(job_set.clone()).output();
+    let json: Value = serde_json::from_str(&explain("json")).unwrap();
+    let policies = json["policies"].as_array().unwrap().len();
+    assert!(policies > 3, "{json:#}");
+    assert_eq!(more_in(&explain("text")), Some(policies - 3));
+}
+
+/// A person must see what a suggestion rests on, and which of its commands do more than to read.
+#[test]
+fn a_suggestion_shows_its_evidence_and_what_its_commands_do() {
+    let text = explained("job/thumbnails", &[]);
+    let path = "status.containerStatuses[name=resize].state.terminated.exitCode = 137";
+    for part in [
+        &*format!("   because pod/data/thumbnails-rvlb9 {path}; and 3 more:\n   -o json\n"),
+        "\n   kubectl describe pod thumbnails-rvlb9 -n data\n",
+        "\n   destroys: kubectl sigapps restart job/thumbnails -n data ",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in\n{text}");
+    }
+    let notes = explained("job/thumbnails", &["-o", "markdown"]);
+    for part in [
+        "   because pod/data/thumbnails-rvlb9 status.containerStatuses\\[name=resize\\].state.terminated.exitCode = 137 and pod/",
+        "; and 2 more: -o json\n",
+        "   destroys:\n\n   ```sh\n   kubectl sigapps restart job/thumbnails",
+    ] {
+        assert!(notes.contains(part), "{part:?} is missing in\n{notes}");
+    }
+    let json: Value = serde_json::from_str(&explained("job/thumbnails", &["-o", "json"])).unwrap();
+    assert_eq!(json["suggestions"][0]["commandSafety"], serde_json::json!(["readOnly", "destructive"]));
 }

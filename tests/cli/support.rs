@@ -75,3 +75,8 @@ impl Ran {
         }
     }
 }
+
+/// Whether a line is a command of a suggestion, which is never cut.
+pub(crate) fn is_command(line: &str) -> bool {
+    ["   kubectl ", "   changes: kubectl ", "   destroys: kubectl "].iter().any(|begin| line.starts_with(begin))
+}

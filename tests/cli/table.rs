@@ -1,4 +1,4 @@
-use crate::support::{WORLD, run};
+use crate::support::{WORLD, is_command, run};
 
 fn table(width: &str, more: &[&str]) -> String {
     run(&[&["failures", "-f", WORLD], more].concat()).env("COLUMNS", width).output()
@@ -11,7 +11,7 @@ fn the_default_view_is_one_screen() {
         assert!(view.lines().count() <= 40, "{view}");
         // A command is never cut; all else keeps within the terminal.
         let columns: usize = width.parse().unwrap();
-        for line in view.lines().skip(2).filter(|line| !line.starts_with("   kubectl ")) {
+        for line in view.lines().skip(2).filter(|line| !is_command(line)) {
             assert!(line.chars().count() <= columns, "{line:?} is wider than {width}");
         }
     }
@@ -80,6 +80,16 @@ fn what_is_lost_stands_below_the_command_that_loses_it() {
     assert!(wide.contains("   and 1 command more; it is for jobset/finetune, "), "{wide}");
     let lost = wide.lines().zip(wide.lines().skip(1)).filter(|(_, below)| below.starts_with("   loses"));
     assert!(lost.clone().count() > 0 && lost.clone().all(|(above, _)| above.contains(" restart ")), "{wide}");
+}
+
+/// They have no room on one screen.
+#[test]
+fn wide_shows_what_suggestions_rest_on_and_what_their_commands_do() {
+    let (screen, wide) = (table("160", &[]), table("160", &["-o", "wide"]));
+    for part in ["   because pod/", "   and pod/", "; and 2 more: -o json\n", "   destroys: kubectl sigapps restart "] {
+        assert!(wide.contains(part), "{part:?} is missing in\n{wide}");
+        assert!(!screen.contains(part), "{part:?} is in\n{screen}");
+    }
 }
 
 #[test]

@@ -346,3 +346,83 @@ fn a_cronjob_without_runs_shows_the_policy_of_its_template() {
     let verdict = told["verdict"].as_str().unwrap();
     assert!(verdict.ends_with("no run of it is in the data; it has not been scheduled yet."), "{verdict}");
 }
+
+/// A Job with a policy, and its pods, each with an exit code and a message.
+fn with_pods(job: &str, job_set: Option<&str>, pods: &[(i32, String)]) -> Vec<Value> {
+    let owners = |kind: &str, version: &str, name: &str| json!([{"apiVersion": version, "kind": kind, "name": name, "uid": name, "controller": true}]);
+    let at = "2026-11-30T09:05:30Z";
+    let condition = json!({"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "m", "lastTransitionTime": at});
+    let mut objects = vec![json!({"apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": job, "namespace": "ns", "uid": job, "creationTimestamp": "2026-11-30T09:00:00Z",
+            "labels": {"jobset.sigs.k8s.io/restart-attempt": "0"},
+            "ownerReferences": job_set.map(|name| owners("JobSet", "jobset.x-k8s.io/v1alpha2", name))},
+        "spec": {"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [99]}}]}},
+        "status": {"failed": pods.len(), "conditions": [condition]}})];
+    objects.extend(pods.iter().enumerate().map(|(number, (code, message))| {
+        let name = format!("{job}-{number:02}");
+        json!({"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": "ns", "uid": name, "ownerReferences": owners("Job", "batch/v1", job)},
+            "status": {"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated":
+                {"exitCode": code, "finishedAt": format!("2026-11-30T09:05:{number:02}Z"), "message": message}}}]}})
+    }));
+    objects
+}
+
+/// Exit codes among the evidence, by pod.
+fn exit_codes(told: &Value) -> Vec<(String, String)> {
+    let is_code = |fact: &&Value| fact["path"].as_str().unwrap().ends_with(".terminated.exitCode");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let facts = told["evidence"].as_array().unwrap().iter().filter(is_code);
+    facts.map(|fact| (text(&fact["object"]), text(&fact["value"]))).collect()
+}
+
+#[test]
+fn no_cause_is_left_out_of_the_evidence_and_of_what_is_judged() {
+    let pods: Vec<(i32, String)> = (1..=20).map(|code| (code, "m".to_owned())).collect();
+    let told = explained(&json!(with_pods("train", None, &pods)), "job/train");
+    assert_eq!(exit_codes(&told).len(), 20);
+    assert_eq!(told["judged"].as_array().unwrap().len(), 20);
+}
+
+/// There may be a hundred thousand: what differs only by what was said, or by the pod, stands there once.
+#[test]
+fn failures_that_are_alike_are_told_by_the_first_of_them() {
+    let pods: Vec<(i32, String)> = (0..20).map(|step| (7, format!("failed at step {step}"))).collect();
+    let told = explained(&json!(with_pods("train", None, &pods)), "job/train");
+    assert_eq!(exit_codes(&told), [("pod/ns/train-00".to_owned(), "7".to_owned())]);
+    assert_eq!(told["judged"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_exit_code_of_a_jobsets_pod_is_evidence_however_many_jobs_fail() {
+    let mut objects = vec![json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+        "metadata": {"name": "js", "namespace": "ns", "uid": "js", "creationTimestamp": "2026-11-30T08:59:59Z"},
+        "spec": {"replicatedJobs": [{"name": "w", "replicas": 9, "template": {"spec": {}}}]},
+        "status": {"terminalState": "Failed", "conditions": [{"type": "Failed", "status": "True", "reason": "FailedJobs",
+            "message": "jobset failed due to one or more job failures (first failed job: js-w-0)", "lastTransitionTime": "2026-11-30T09:06:00Z"}]}})];
+    for number in 0..9 {
+        objects.extend(with_pods(&format!("js-w-{number}"), Some("js"), &[(40 + number, "m".to_owned())]));
+    }
+    let told = explained(&json!(objects), "jobset/js");
+    assert_eq!(exit_codes(&told).len(), 9, "{:#}", told["evidence"]);
+    let of_jobs = told["evidence"].as_array().unwrap().iter().filter(|fact| fact["path"] == "status.failed");
+    assert_eq!(of_jobs.count(), 9);
+}
+
+#[test]
+fn under_on_failure_the_restarts_that_are_left_are_told() {
+    let told = |restarts: u32, limit: u32| {
+        let objects = json!([
+            {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "ns", "uid": "j"},
+                "spec": {"backoffLimit": limit, "template": {"spec": {"restartPolicy": "OnFailure"}}}, "status": {"active": 1}},
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "uid": "p",
+                "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j", "controller": true}]},
+                "status": {"phase": "Running", "containerStatuses": [{"name": "c", "restartCount": restarts,
+                    "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+                    "lastState": {"terminated": {"exitCode": 1, "finishedAt": "2026-11-30T09:00:00Z"}}}]}}
+        ]);
+        explained(&objects, "job/j")["verdict"].as_str().unwrap().to_owned()
+    };
+    assert!(told(2, 6).ends_with("; restarts that backoffLimit 6 still allows: 3."), "{}", told(2, 6));
+    assert!(!told(6, 6).contains("still allows"), "{}", told(6, 6));
+}

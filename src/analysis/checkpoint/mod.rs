@@ -47,15 +47,6 @@ pub struct Deletion {
 }
 
 impl Kept {
-    /// Whether a restart of the workload, which makes new pods, would lose them: `None` where that is not known.
-    pub fn lost_with_pods(&self) -> Option<bool> {
-        match self.durable {
-            Answer::Yes => Some(false),
-            Answer::No => Some(true),
-            Answer::Unknown => None,
-        }
-    }
-
     /// Whether they go when the `JobSet` is deleted, though they outlive its pods.
     pub fn lost_with_job_set(&self) -> bool {
         self.deletion(DeletedBy::JobSetDeletion).is_some()

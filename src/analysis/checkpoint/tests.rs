@@ -88,7 +88,7 @@ fn the_claim_is_called_as_the_object_is_and_the_words_say_why() {
     assert_eq!(kept.claim.as_deref(), Some("ckpt-llama"));
     assert_eq!(kept.replicated_job.as_deref(), Some("w"));
     assert!(kept.made_by_job_set && kept.lost_with_job_set());
-    assert_eq!(kept.lost_with_pods(), Some(false));
+    assert_eq!(kept.durable, Answer::Yes);
     let whys: Vec<&str> = kept.deleted_by.iter().map(|deletion| &*deletion.why).collect();
     assert_eq!(
         whys,

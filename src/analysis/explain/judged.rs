@@ -1,27 +1,23 @@
 //! Rule by rule, why it matched or why not.
 
+use std::collections::HashSet;
+
 use super::{Facts, Subject};
-use crate::analysis::group::{cause_words, what_happened};
+use crate::analysis::group::cause_words;
 use crate::analysis::{Failure, object};
 use crate::model::{FailurePolicy, Job, Phase, Pod};
 use crate::policy::{Endings, FailedJob, Patterns, RuleWhy, job_set_rule_for, job_set_rule_why_not, label, why};
 use crate::report::{Class, Judged, RuleVerdict};
 
-/// Failures judged one by one: one of each cause.
-const MOST: usize = 6;
-
 /// For a pod that failed: that pod. Else one pod of each cause, and one Job of each kind of failure under a `JobSet`'s
 /// policy.
 pub(super) fn judged(facts: &Facts) -> Vec<Judged> {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     let mut all: Vec<Judged> = Vec::new();
     for failure in facts.failures.iter().filter(|failure| is_judged(failure) || is_asked_for(facts, failure)) {
         let (Some(job), Some(pod)) = (failure.job, failure.pod) else { continue };
-        // What a sidecar hides differs where its own end does not.
-        let key = format!("{:?} {}", failure.rule.map(|rule| rule.index), what_happened(failure));
-        if all.len() < MOST && !seen.contains(&key) {
+        if seen.insert(failure.likeness()) {
             all.extend(judge_pod(facts, job, pod, cause_words(failure)));
-            seen.push(key);
         }
     }
     if !matches!(facts.subject, Subject::Pod(_)) {
@@ -62,7 +58,7 @@ fn judge_pod(facts: &Facts, job: &Job, pod: &Pod, cause: String) -> Option<Judge
 fn judge_jobs(facts: &Facts) -> Vec<Judged> {
     let Some(story) = facts.story else { return Vec::new() };
     let Some(policy) = &story.job_set.failure_policy else { return Vec::new() };
-    let mut seen: Vec<(Option<usize>, &str)> = Vec::new();
+    let mut seen = HashSet::new();
     let patterns = Patterns::default();
     let mut all = Vec::new();
     for attempt in &story.attempts {
@@ -75,8 +71,7 @@ fn judge_jobs(facts: &Facts) -> Vec<Judged> {
         let replicated = story.job_set.replicated_job_of(job).map(|replicated| &*replicated.name);
         let failed = FailedJob { replicated_job: replicated, reason, message, at: None };
         let Some(matched) = job_set_rule_for(policy, failed, &patterns) else { continue };
-        if all.len() < MOST && !seen.contains(&(matched, reason)) {
-            seen.push((matched, reason));
+        if seen.insert((matched, reason)) {
             all.push(Judged {
                 object: object("job", &story.job_set.namespace, job),
                 cause: format!("{}: {reason}: {message}", attempt.which()),

@@ -12,10 +12,13 @@ mod verdict;
 
 pub use subject::{FindError, Subject, find};
 
+use std::collections::HashSet;
+
 use super::job_set::{Attempt, JobSetStory};
 use super::owner::{cron_job_reference, job_reference, job_set_reference, pod_reference};
 use super::{Analysis, Failure, object};
 use crate::model::{Job, Owner, Phase, Pod, Time};
+use crate::policy::parse_message;
 use crate::report::{API_VERSION, Class, Evidence, Explanation, SourceState, WorkloadRef, WorkloadState};
 use crate::source::Resource;
 
@@ -31,13 +34,11 @@ struct Facts<'a, 's> {
     now: Option<Time>,
 }
 
-/// Objects that evidence is given for; more would not be read.
-const MOST_EVIDENCE: usize = 12;
-
 /// Explains a subject by an analysis of the workload it belongs to. Suggestions are for the caller to add.
 pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Explanation {
     let facts = Facts::new(analysis, subject, now);
     let state = facts.state();
+    let (verdict, verdict_tells) = verdict::verdict(&facts, state);
     let mut sources = analysis.snapshot.sources.clone();
     sources.retain(|source| source.state != SourceState::NotAsked);
     Explanation {
@@ -47,7 +48,7 @@ pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Expl
         as_of: now,
         subject: reference(subject),
         state,
-        verdict: verdict::verdict(&facts, state),
+        verdict,
         timeline: timeline::timeline(&facts),
         job_set: facts.own_story().map(JobSetStory::report),
         runs: runs::runs(&facts),
@@ -59,6 +60,7 @@ pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Expl
         suggestions: Vec::new(),
         sources,
         notes: facts.notes(),
+        verdict_tells,
     }
 }
 
@@ -151,26 +153,20 @@ impl<'a, 's> Facts<'a, 's> {
         self.failures.iter().filter(|failure| failure.class == class).map(|failure| u64::from(failure.count)).sum()
     }
 
-    /// The fields that the verdict and the timeline rest on.
+    /// The fields that the verdict and the timeline rest on: all Jobs that fail and, of failures that are alike, the first
+    /// one and those that the controller names.
     fn evidence(&self) -> Vec<Evidence> {
-        let mut evidence = Vec::new();
-        if let Some(story) = self.own_story() {
-            evidence.extend(of_job_set(story));
-        }
-        for job in self.jobs.iter().filter(|job| job.failing().is_some()).take(3) {
-            let name = object("job", &job.namespace, &job.name);
-            if let Some(condition) = job.failing() {
-                let path = |field| format!("status.conditions[type={}].{field}", condition.type_);
-                let of =
-                    |field, value: &str| Evidence { object: name.clone(), path: path(field), value: value.to_owned() };
-                evidence.extend([of("reason", &condition.reason), of("message", &condition.message)]);
-            }
-            let failed = job.failed.to_string();
-            evidence.push(Evidence { object: name, path: "status.failed".to_owned(), value: failed });
-        }
+        let mut evidence: Vec<Evidence> = self.own_story().map(of_job_set).unwrap_or_default();
+        evidence.extend(self.jobs.iter().flat_map(|job| of_failing_job(job)));
+        let named: HashSet<&str> = self.jobs.iter().filter_map(|job| named_pod(job)).collect();
+        let mut told = HashSet::new();
         let own = self.own_failures();
         let shown = own.iter().map(|(_, failure)| *failure);
         for failure in shown.chain(self.failures.iter().copied().filter(|failure| failure.pod.is_some())) {
+            let is_named = failure.pod_name().is_some_and(|pod| named.contains(pod));
+            if !told.insert(failure.likeness()) && !is_named {
+                continue;
+            }
             evidence.extend(failure.evidence());
             if let (Some(pod), Some(node)) = (failure.pod, failure.node()) {
                 let object = object("pod", &pod.namespace, &pod.name);
@@ -178,9 +174,8 @@ impl<'a, 's> Facts<'a, 's> {
             }
         }
         evidence.extend(self.unjudged().iter().flat_map(Failure::evidence));
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         evidence.retain(|fact| seen.insert((fact.object.clone(), fact.path.clone())));
-        evidence.truncate(MOST_EVIDENCE);
         evidence
     }
 
@@ -232,6 +227,27 @@ impl<'a, 's> Facts<'a, 's> {
     }
 }
 
+/// What says that a Job fails, and how often it has.
+fn of_failing_job(job: &Job) -> Vec<Evidence> {
+    let Some(condition) = job.failing() else { return Vec::new() };
+    let of = |path: String, value: &str| Evidence {
+        object: object("job", &job.namespace, &job.name),
+        path,
+        value: value.to_owned(),
+    };
+    let path = |field| format!("status.conditions[type={}].{field}", condition.type_);
+    vec![
+        of(path("reason"), &condition.reason),
+        of(path("message"), &condition.message),
+        of("status.failed".to_owned(), &job.failed.to_string()),
+    ]
+}
+
+/// The pod that the controller names in a Job's condition.
+fn named_pod(job: &Job) -> Option<&str> {
+    parse_message(&job.failing()?.message).map(|decision| decision.pod)
+}
+
 fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
     let job_set = story.job_set;
     let name = object("jobset", &job_set.namespace, &job_set.name);
@@ -247,7 +263,7 @@ fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
             facts.push(fact(path("message"), condition.message.to_string()));
         }
     }
-    for blocker in story.situations.iter().flat_map(|situation| &situation.blockers).take(2) {
+    for blocker in story.situations.iter().flat_map(|situation| &situation.blockers) {
         let pod = object("pod", &job_set.namespace, &blocker.pod);
         let of_pod = |path: &str, value: String| Evidence { object: pod.clone(), path: path.to_owned(), value };
         facts.extend(blocker.since.map(|since| {
@@ -265,7 +281,7 @@ fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
             });
         }
     }
-    for attempt in story.attempts.iter().rev().take(3) {
+    for attempt in story.attempts.iter().rev() {
         let Some(decision) = attempt.decision.as_ref().filter(|decision| decision.recorded_in == "Event") else {
             continue;
         };

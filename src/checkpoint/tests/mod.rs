@@ -75,6 +75,34 @@ impl<'a> Pod<'a> {
         })
     }
 
+    /// All variables of a `ConfigMap`, whatever they are called.
+    fn all_env_from(self) -> Self {
+        self.with(|container| container.env_from = true)
+    }
+
+    /// Another container that has the volume, or none.
+    fn beside(mut self, name: &'a str, volume: Option<&'a str>) -> Self {
+        let mounts =
+            volume.map(|volume| Mount { volume, path: "/elsewhere", ..Mount::default() }).into_iter().collect();
+        self.template.containers.push(Container { name, mounts, ..Container::default() });
+        self
+    }
+
+    /// A restartable init container that has the volume.
+    fn sidecar(mut self, name: &'a str, volume: &'a str) -> Self {
+        self.template.sidecars.push(Container {
+            name,
+            mounts: vec![Mount { volume, path: "/elsewhere", ..Mount::default() }],
+            ..Container::default()
+        });
+        self
+    }
+
+    fn sharing_processes(mut self) -> Self {
+        self.template.shares_processes = true;
+        self
+    }
+
     fn grace(mut self, seconds: i64) -> Self {
         self.template.grace_seconds = Some(seconds);
         self

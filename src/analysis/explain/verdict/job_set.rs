@@ -2,22 +2,27 @@
 
 use super::super::{Facts, is_of_job};
 use crate::analysis::job_set::{Attempt, Decision, JobSetStory, rule_words};
-use crate::report::AttemptOutcome;
+use crate::report::{AttemptOutcome, VerdictTells};
 
-pub(super) fn verdict(facts: &Facts, story: &JobSetStory, who: &str) -> String {
+pub(super) fn verdict(facts: &Facts, story: &JobSetStory, who: &str) -> (String, VerdictTells) {
     let job_set = story.job_set;
     let owner = job_set.owner.as_ref().map(|owner| format!(" of {} {}", owner.kind, owner.name)).unwrap_or_default();
     let who = format!("{who}{owner}");
-    let Some(last) = story.attempts.last() else { return format!("{who} has no attempt.") };
+    let Some(last) = story.attempts.last() else {
+        return (format!("{who} has no attempt."), VerdictTells::default());
+    };
     let restarts = job_set.restarts.saturating_add(job_set.job_restarts().0);
     let before = match restarts {
         0 => String::new(),
         1 => format!(" 1 restart before; {}.", story.budget()),
         more => format!(" {more} restarts before; {}.", story.budget()),
     };
+    let budget = restarts > 0;
     match last.outcome {
         AttemptOutcome::Failed => {
-            format!("{who} failed{}: {}.{before}", facts.ago(last.ended), why_it_fails(facts, story, last))
+            let why = why_it_fails(facts, story, last);
+            let text = format!("{who} failed{}: {why}.{before}", facts.ago(last.ended));
+            (text, VerdictTells { situation: false, budget })
         }
         AttemptOutcome::Completed => {
             let after = match restarts {
@@ -25,9 +30,12 @@ pub(super) fn verdict(facts: &Facts, story: &JobSetStory, who: &str) -> String {
                 1 => " after 1 restart".to_owned(),
                 more => format!(" after {more} restarts"),
             };
-            format!("{who} completed{}{after}.", facts.ago(last.ended))
+            (format!("{who} completed{}{after}.", facts.ago(last.ended)), VerdictTells::default())
         }
-        _ => format!("{who} {}.{before}", goes_on(facts, story, last)),
+        _ => {
+            let text = format!("{who} {}.{before}", goes_on(facts, story, last));
+            (text, VerdictTells { situation: !story.situations.is_empty(), budget })
+        }
     }
 }
 

@@ -7,18 +7,20 @@ mod pod;
 mod words;
 
 use super::{Facts, Subject};
-use crate::report::WorkloadState;
+use crate::report::{VerdictTells, WorkloadState};
 
-pub(super) fn verdict(facts: &Facts, state: WorkloadState) -> String {
+/// The sentence, and what of a `JobSet` it has told.
+pub(super) fn verdict(facts: &Facts, state: WorkloadState) -> (String, VerdictTells) {
     let subject = facts.subject;
     let who = format!("{} {}/{}", subject.kind().kind(), subject.namespace(), subject.name());
-    match subject {
+    let text = match subject {
         Subject::Job(job) => format!("{who} {}", job::verdict(facts, job, state)),
         Subject::JobSet(_) => match facts.story {
-            Some(story) => job_set::verdict(facts, story, &who),
+            Some(story) => return job_set::verdict(facts, story, &who),
             None => format!("{who} is in the data, and nothing more is known of it."),
         },
         Subject::CronJob(cron_job) => format!("{who}: {}", cron_job::verdict(facts, cron_job)),
         Subject::Pod(pod) => format!("{who} {}", pod::verdict(facts, pod)),
-    }
+    };
+    (text, VerdictTells::default())
 }
