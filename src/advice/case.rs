@@ -55,7 +55,7 @@ impl<'a> Case<'a> {
     /// Logs of the container to blame, or, where none has run, the pod's description; only while the pod exists.
     pub(super) fn look(&self) -> Vec<Command> {
         match (self.failure.pod, self.failure.end) {
-            (Some(pod), Some(end)) if !self.failure.is_disrupted() => {
+            (Some(pod), Some(end)) if !self.failure.ended_by_disruption() => {
                 self.kubectl.read(&["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container])
             }
             (Some(pod), _) => self.describe(pod),

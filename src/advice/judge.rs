@@ -32,7 +32,7 @@ impl Case<'_> {
             let apart = self.tell_disruptions_apart();
             return std::iter::once(advice).chain(apart).collect();
         }
-        if self.failure.is_disrupted() && self.failure.class != Class::Unknown {
+        if self.failure.ended_by_disruption() && self.failure.class != Class::Unknown {
             return self.disrupted();
         }
         let apart = self.tell_disruptions_apart();

@@ -5,6 +5,7 @@
 //! sentences become one suggestion.
 
 mod case;
+mod change;
 mod checkpoint;
 mod command;
 mod disruption;
@@ -15,6 +16,7 @@ mod kubelet;
 mod maker;
 mod memory;
 mod node;
+mod protect;
 mod repeated;
 mod retry;
 mod teardown;
@@ -107,6 +109,11 @@ impl Drafts {
             for job in &analysis.workloads[workload].jobs {
                 if analysis.workloads[workload].story.is_none() {
                     advices.extend(ending.of_job(analysis, job, now, kubectl));
+                    let failed = Some(maker::Maker::of_job(analysis, workload, job)).filter(|maker| maker.has_failed());
+                    let kept = failed.and_then(|maker| Some((maker, checkpoint::kept_by(maker, analysis.snapshot)?)));
+                    advices.extend(
+                        kept.and_then(|(maker, kept)| protect::protect(maker, &kept, analysis.snapshot, kubectl)),
+                    );
                 }
             }
             advices.extend(enable_checkpoint(analysis, workload, &failures, kubectl));
@@ -123,8 +130,9 @@ impl Drafts {
 /// For a workload that is no `JobSet`: whether disruptions cost what checkpoints would have saved.
 fn enable_checkpoint(analysis: &Analysis, workload: usize, failures: &[u32], kubectl: &Kubectl) -> Option<Advice> {
     let workload = &analysis.workloads[workload];
-    let disrupted =
-        || failures.iter().map(|index| &analysis.failures[*index as usize]).filter(|failure| failure.is_disrupted());
+    let disrupted = || {
+        failures.iter().map(|index| &analysis.failures[*index as usize]).filter(|failure| failure.ended_by_disruption())
+    };
     let lost: f64 = disrupted().filter_map(Failure::gpu_seconds).sum();
     let example = disrupted().find(|failure| failure.job.is_some()).filter(|_| workload.story.is_none())?;
     checkpoint::enable(maker::Maker::of(analysis, example)?, analysis.snapshot, lost, example.evidence(), kubectl)

@@ -16,6 +16,7 @@ mod job_set_view;
 mod meta;
 mod node;
 mod ordinal;
+mod placement;
 mod pod;
 mod pod_checkpoint;
 mod pod_failure_policy;
@@ -45,8 +46,8 @@ pub use meta::{MetaView, ObjectView, Owner, OwnerView};
 pub use node::{Node, NodeView};
 pub use ordinal::Ordinal;
 pub use pod::{
-    ContainerEnd, ContainerKind, ContainerOutcome, Memory, Phase, Pod, PodCondition, Rare, Restart, ToldCondition,
-    Waiting,
+    ContainerEnd, ContainerKind, ContainerOutcome, Memory, Phase, Pod, PodCondition, Rare, Restart, TemplateMemory,
+    ToldCondition, Waiting,
 };
 pub use pod_checkpoint::PodCheckpointView;
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
