@@ -3,7 +3,7 @@
 use super::change::{Change, Way};
 use super::draft::Advice;
 use super::maker::{Hold, Maker};
-use super::{Kubectl, checkpoint, disruption, protect, teardown};
+use super::{Kubectl, checkpoint, disruption, protect, retry, teardown};
 use crate::analysis::{Analysis, Attempt, Decision, Failure, JobSetStory, is_sent};
 use crate::model::{JobSetAction, Time};
 use crate::report::{AttemptOutcome, Class, Evidence, Safety, SituationKind, SuggestionKind, WorkloadState};
@@ -257,7 +257,8 @@ impl<'a> Over<'a> {
         if !gone {
             return None;
         }
-        if matches!(state, WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing) {
+        let goes_on = matches!(state, WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing);
+        if goes_on && retry::is_run_here(self.story.job_set) {
             // What cannot start does not come right by waiting.
             let is_stuck = self.own_failures().any(|failure| failure.class == Class::Pending);
             let once = teardown::until(self.story).map(|until| {

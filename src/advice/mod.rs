@@ -57,6 +57,7 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
     let Reported { mut report, members, by_rule } = reported;
     // First, as it takes most room while it lasts.
     let bad_nodes = node::bad_nodes(analysis, kubectl);
+    let outcomes = retry::outcomes(analysis);
     let mut drafts = Drafts::default();
     let by_rule = by_rule.as_ref().unwrap_or(&members);
     for (position, group) in by_rule.iter().enumerate() {
@@ -65,7 +66,7 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
             if analysis.failures[failures[0] as usize].gone_job().is_some() {
                 continue;
             }
-            for advice in Case::new(analysis, &failures, kubectl).advices() {
+            for advice in Case::new(analysis, &failures, kubectl, &outcomes).advices() {
                 drafts.add(position, advice, &failures);
             }
         }

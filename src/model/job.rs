@@ -32,6 +32,7 @@ pub(super) struct SpecView<'a> {
     completion_mode: Text<'a>,
     backoff_limit: Option<u32>,
     pub(super) backoff_limit_per_index: Option<u32>,
+    max_failed_indexes: Option<u32>,
     #[serde(borrow)]
     managed_by: Text<'a>,
     #[serde(borrow)]
@@ -127,6 +128,8 @@ pub struct Job {
     pub backoff_limit: Option<u32>,
     /// `spec.backoffLimitPerIndex`.
     pub backoff_limit_per_index: Option<u32>,
+    /// `spec.maxFailedIndexes`.
+    pub max_failed_indexes: Option<u32>,
     /// `spec.managedBy`, where it is not the built-in controller.
     pub managed_by: Option<Word>,
     /// Whether `spec.podReplacementPolicy` is `Failed`.
@@ -227,6 +230,7 @@ impl<'a> JobView<'a> {
             indexed: &*spec.completion_mode == "Indexed",
             backoff_limit: spec.backoff_limit,
             backoff_limit_per_index: spec.backoff_limit_per_index,
+            max_failed_indexes: spec.max_failed_indexes,
             managed_by: interner.intern_some(&spec.managed_by).filter(|by| &**by != "kubernetes.io/job-controller"),
             replaces_only_failed: &*spec.pod_replacement_policy == "Failed",
             suspend: spec.suspend,

@@ -6,6 +6,7 @@ mod advice_on_job_sets;
 mod advice_on_jobs;
 mod advice_on_nodes;
 mod advice_that_holds;
+mod advice_to_wait;
 mod checkpoints;
 mod collateral_and_lost;
 mod expected_pods;
