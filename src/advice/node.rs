@@ -181,8 +181,7 @@ fn advice(
     devices: &[(String, &str)],
     kubectl: &Kubectl,
 ) -> Advice {
-    let nodes = &analysis.snapshot.nodes;
-    let node = nodes.binary_search_by(|node| (*node.name).cmp(name)).ok().map(|index| &nodes[index]);
+    let node = analysis.snapshot.node(name);
     let counted = format!(
         "{} of {} failures, but {} of {} pods, are on node {name}",
         tally.failures, all.failures, tally.pods, all.pods

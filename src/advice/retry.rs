@@ -2,7 +2,9 @@
 
 use crate::analysis::{Analysis, Failure, JobSetStory};
 use crate::model::{Job, JobSet, JobSetAction};
-use crate::policy::{FailedJob, Patterns, count_indexes, holds_index, job_set_rule_for, requirement};
+use crate::policy::{
+    FailedJob, Patterns, count_indexes, holds_index, job_set_rule_for, requirement, retries_of_index, retries_of_job,
+};
 use crate::report::WorkloadState;
 
 /// What the controller does about a failure by itself, if it does anything: nothing where the Job is failing, has
@@ -26,18 +28,20 @@ pub(super) fn retried(failure: &Failure) -> Option<String> {
         let rule = job.policy.as_ref()?.rules.get(hit.index)?;
         return Some(format!("an Ignore rule ({}): not counted, the Job replaces the pod", requirement(rule)));
     }
-    match (job.backoff_limit_per_index, job.backoff_limit) {
-        (Some(limit), _) => {
-            let used = failure.pod.and_then(|pod| pod.index_failures)?.get() + 1;
-            let left = (limit + 1).checked_sub(used).filter(|left| *left > 0)?;
-            Some(format!("the Job replaces the pod, retries left for its index: {left} of {limit}"))
-        }
-        (None, limit) => {
-            let limit = limit.unwrap_or(6);
-            let left = limit.checked_sub(job.failed)?;
-            Some(format!("the Job replaces the pod, retries left: {left} of {limit}"))
-        }
-    }
+    let of_index = failure.pod.and_then(|pod| retries_of_index(job, pod.index_failures?.get()));
+    let (retries, of) = match of_index {
+        Some(of_index) => (of_index, " for its index"),
+        None if job.backoff_limit_per_index.is_some() => return None,
+        None => (retries_of_job(job), ""),
+    };
+    let (left, limit) = (retries.left?, retries.limit);
+    Some(if job.restarts_in_place && of_index.is_none() {
+        format!(
+            "the Job replaces the pod, retries left: at most {left} of {limit}, as restarts of containers use them up, too"
+        )
+    } else {
+        format!("the Job replaces the pod, retries left{of}: {left} of {limit}")
+    })
 }
 
 /// Whether the Job still makes pods.
@@ -95,7 +99,7 @@ fn outcome(story: &JobSetStory) -> Option<Outcome> {
     let patterns = Patterns::default();
     let rule_for = |job: &Job| {
         let condition = job.failing()?;
-        let replicated_job = job.labels.get("jobset.sigs.k8s.io/replicatedjob-name").map(|name| &**name);
+        let replicated_job = job.replicated_job();
         let (reason, message) = (&*condition.reason, &*condition.message);
         let failed = FailedJob { replicated_job, reason, message, at: condition.at };
         Some(job_set_rule_for(policy, failed, &patterns)?.unwrap_or(usize::MAX))
@@ -109,8 +113,7 @@ fn outcome(story: &JobSetStory) -> Option<Outcome> {
 }
 
 fn is_current(story: &JobSetStory, job: &Job) -> bool {
-    let attempt = job.labels.get("jobset.sigs.k8s.io/restart-attempt").and_then(|label| label.parse::<u32>().ok());
-    job.failing().is_some() && attempt.is_none_or(|attempt| attempt >= story.job_set.restarts)
+    job.failing().is_some() && job.restart_attempt().is_none_or(|attempt| attempt >= story.job_set.restarts)
 }
 
 /// Whether the `JobSet`'s own controller here goes on with it.

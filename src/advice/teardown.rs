@@ -4,12 +4,10 @@ use std::collections::HashMap;
 
 use super::Kubectl;
 use super::draft::Advice;
-use crate::analysis::{Analysis, JobSetStory, object};
-use crate::model::{Job, Pod, Time};
+use crate::analysis::{Analysis, JobSetStory, blocker, list_names, object};
+use crate::model::{Job, Pod, TEARDOWN_PATIENCE_SECONDS, Time};
 use crate::report::{Blocker, Safety, SuggestionKind};
 
-/// How long after its grace period a pod is not yet called stuck: the kubelet and the API server take their time.
-const PATIENCE_SECONDS: i64 = 30;
 /// Pods named in one suggestion.
 const NAMED: usize = 3;
 
@@ -45,22 +43,9 @@ impl<'a> Ending<'a> {
         let of_job = |pod: &&&Pod| pod.owner.as_ref().is_some_and(|owner| owner.uid == job.uid);
         let is_failing = job.failing().is_some() && !job.is_finished();
         let pods = pods.filter(|_| is_failing).into_iter().flatten().filter(of_job);
-        let blockers: Vec<Blocker> = pods.map(|pod| blocker(analysis, pod)).collect();
+        let blockers: Vec<Blocker> = pods.map(|pod| blocker(analysis.snapshot, pod)).collect();
         let blockers: Vec<&Blocker> = blockers.iter().collect();
         unblock(&job.namespace, &blockers, now, "the Job does not become Failed before they are gone", kubectl)
-    }
-}
-
-fn blocker(analysis: &Analysis, pod: &Pod) -> Blocker {
-    let nodes = &analysis.snapshot.nodes;
-    let node = pod.node.as_deref();
-    let known = node.and_then(|name| nodes.binary_search_by(|other| (*other.name).cmp(name)).ok());
-    Blocker {
-        pod: pod.name.to_string(),
-        node: node.map(str::to_owned),
-        node_ready: known.and_then(|index| nodes[index].ready),
-        since: pod.deletion_requested,
-        grace_seconds: pod.grace_seconds(),
     }
 }
 
@@ -69,7 +54,7 @@ fn unblock(namespace: &str, blockers: &[&Blocker], now: Option<Time>, so: &str, 
     // On a node that is not ready no grace period is kept: nobody is there to end the pod.
     let is_late = |blocker: &&&Blocker| {
         let grace = if blocker.node_ready == Some(false) { 0 } else { blocker.grace_seconds };
-        let until = blocker.since.map(|since| since.plus_seconds(grace + PATIENCE_SECONDS));
+        let until = blocker.since.map(|since| since.plus_seconds(grace + TEARDOWN_PATIENCE_SECONDS));
         until.zip(now).is_some_and(|(until, now)| now > until)
     };
     let mut late: Vec<&Blocker> = blockers.iter().copied().filter(|blocker| is_late(&blocker)).collect();
@@ -80,40 +65,59 @@ fn unblock(namespace: &str, blockers: &[&Blocker], now: Option<Time>, so: &str, 
 
 fn on_node(namespace: &str, pods: &[&Blocker], so: &str, kubectl: &Kubectl) -> Option<Advice> {
     let (first, node) = (pods.first()?, pods.first()?.node.as_deref()?);
-    let names: Vec<&str> = pods.iter().map(|blocker| &*blocker.pod).take(NAMED).collect();
-    let more = match pods.len() - names.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let which = format!("{}{more} on {node} were asked to end and have not", names.join(", "));
-    let facts = |mut advice: Advice| {
-        for blocker in pods.iter().take(2) {
-            let pod = object("pod", namespace, &blocker.pod);
-            let until = blocker.since.map(|since| since.plus_seconds(blocker.grace_seconds));
-            advice =
-                advice.fact(pod, "metadata.deletionTimestamp", until.map_or(String::new(), |until| until.to_string()));
+    let all: Vec<&str> = pods.iter().map(|blocker| &*blocker.pod).collect();
+    let (was, has) = if all.len() == 1 { ("was", "has") } else { ("were", "have") };
+    let which = format!("{} on {node} {was} asked to end and {has} not", list_names(&all, NAMED));
+    let describe_node = kubectl.read(&["describe", "node", node]);
+    let describe_pod = kubectl.read(&["describe", "pod", &first.pod, "-n", namespace]);
+    let advice = match first.node_ready {
+        Some(true) => {
+            let why = format!("{which}, and the node is ready: {so}; see what holds its pods, a finalizer or a volume");
+            Advice::new(SuggestionKind::Inspect, why).run(describe_pod)
         }
-        let ready = first.node_ready.map_or("unknown", |ready| if ready { "True" } else { "not True" });
-        advice.fact(format!("node/{node}"), "status.conditions[type=Ready].status", ready)
+        // Force does harm on a machine that is up: nothing of the kind before it is known to be down.
+        None => {
+            let why = format!(
+                "{which}, and no state of the node was read: {so}; see first whether the node is there and ready, and what holds its pods"
+            );
+            Advice::new(SuggestionKind::Inspect, why).run(describe_node).run(describe_pod)
+        }
+        Some(false) => {
+            let named = &all[..all.len().min(NAMED)];
+            by_force(namespace, node, &format!("{which}, which is not ready: {so}"), named, kubectl)
+        }
     };
-    if first.node_ready == Some(true) {
-        let why = format!("{which}, and the node is ready: {so}; see what holds them, a finalizer or a volume");
-        let describe = kubectl.read(&["describe", "pod", &first.pod, "-n", namespace]);
-        return Some(facts(Advice::new(SuggestionKind::Inspect, why).run(describe)));
-    }
-    let known = if first.node_ready == Some(false) { "which is not ready" } else { "of which nothing is known" };
+    Some(with_facts(advice, namespace, node, pods))
+}
+
+/// What frees the pods of a dead node.
+fn by_force(namespace: &str, node: &str, that: &str, pods: &[&str], kubectl: &Kubectl) -> Advice {
     let why = format!(
-        "{which}, {known}: {so}. Only if the machine is surely off, taint it as out of service, which also frees its volumes, or \
-         delete its pods by force: on a machine that still runs, their processes go on and may write to the same volumes as their \
-         successors"
+        "{that}. Only if the machine is surely off, taint it as out of service, which also frees its volumes, or delete its pods by \
+         force: on a machine that still runs, their processes go on and may write to the same volumes as their successors"
     );
     let taint = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute";
-    let mut advice = Advice::new(SuggestionKind::UnblockTeardown, why)
-        .run(kubectl.read(&["describe", "node", node]))
-        .run(kubectl.write(Safety::Destructive, &["taint", "nodes", node, taint], None));
-    let force: Vec<&str> =
-        ["delete", "pod"].into_iter().chain(names).chain(["-n", namespace, "--grace-period=0", "--force"]).collect();
-    advice = advice.run(kubectl.write(Safety::Destructive, &force, None));
+    let by_force = ["-n", namespace, "--grace-period=0", "--force"];
+    let delete: Vec<&str> = ["delete", "pod"].iter().chain(pods).chain(&by_force).copied().collect();
     let loses = "the pods with their logs and exit codes; with the taint, every pod on the node";
-    Some(facts(advice).losing(Some(loses.to_owned())))
+    Advice::new(SuggestionKind::UnblockTeardown, why)
+        .run(kubectl.read(&["describe", "node", node]))
+        .run(kubectl.write(Safety::Destructive, &["taint", "nodes", node, taint], None))
+        .run(kubectl.write(Safety::Destructive, &delete, None))
+        .losing(Some(loses.to_owned()))
+}
+
+fn with_facts(mut advice: Advice, namespace: &str, node: &str, pods: &[&Blocker]) -> Advice {
+    for blocker in pods.iter().take(2) {
+        let pod = object("pod", namespace, &blocker.pod);
+        let until = blocker.since.map(|since| since.plus_seconds(blocker.grace_seconds));
+        advice = advice.fact(pod, "metadata.deletionTimestamp", until.map_or(String::new(), |until| until.to_string()));
+    }
+    match pods.first().and_then(|first| first.node_ready) {
+        Some(ready) => {
+            let ready = if ready { "True" } else { "not True" };
+            advice.fact(format!("node/{node}"), "status.conditions[type=Ready].status", ready)
+        }
+        None => advice,
+    }
 }

@@ -238,16 +238,12 @@ fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
     // Sorted and not counted in a map: there may be as many nodes as failures.
     let mut names: Vec<&Word> = failures.iter().filter_map(|failure| failure.node()).collect();
     names.sort_unstable();
-    let known = |name: &str| {
-        let nodes = &analysis.snapshot.nodes;
-        nodes.binary_search_by(|node| (*node.name).cmp(name)).ok().and_then(|index| nodes[index].ready)
-    };
     let on_one = names.chunk_by(|a, b| a == b);
     let mut nodes: Vec<GroupNode> = on_one
         .map(|on_it| GroupNode {
             name: on_it[0].clone(),
             failures: u32::try_from(on_it.len()).unwrap_or(u32::MAX),
-            ready: known(on_it[0]),
+            ready: analysis.snapshot.node(on_it[0]).and_then(|node| node.ready),
         })
         .collect();
     nodes.sort_unstable_by(|a, b| b.failures.cmp(&a.failures).then_with(|| a.name.cmp(&b.name)));

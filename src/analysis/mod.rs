@@ -29,6 +29,6 @@ pub use job_set::{Attempt, Decision, JobSetStory};
 pub use line::failure_line;
 pub use report::{Reported, report};
 pub use sidecar::SidecarHit;
-pub use teardown::TornDownBy;
-pub use words::telling_line;
+pub use teardown::{TornDownBy, blocker};
+pub use words::{list_names, telling_line};
 pub use workload::{Analysis, Options, Workload, analyse};

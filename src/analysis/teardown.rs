@@ -2,6 +2,8 @@ use std::fmt;
 
 use super::facts::JobFacts;
 use crate::model::{Pod, Time};
+use crate::report::Blocker;
+use crate::source::Snapshot;
 
 /// What tore a pod down that did not fail by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,6 +85,18 @@ pub(super) fn torn_down_by(facts: &JobFacts, pod: &Pod) -> Option<TornDownBy> {
         pod.disruption().is_none() && was_there && was_killed(pod) && ended.is_some_and(|ended| ended > decided)
     };
     if hit { Some(by) } else { by_controller.and(deleted).map(|_| TornDownBy::ScaledDown) }
+}
+
+/// A pod that was asked to end and has not, as what others wait for.
+pub fn blocker(snapshot: &Snapshot, pod: &Pod) -> Blocker {
+    let node = pod.node.as_deref();
+    Blocker {
+        pod: pod.name.to_string(),
+        node: node.map(str::to_owned),
+        node_ready: node.and_then(|name| snapshot.node(name)?.ready),
+        since: pod.deletion_requested,
+        grace_seconds: pod.grace_seconds(),
+    }
 }
 
 /// Whether all failed containers ended by SIGTERM or SIGKILL, and not for want of memory.

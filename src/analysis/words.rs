@@ -1,7 +1,7 @@
 //! Short words and sums, shared by all that is told.
 
 /// The first `most` of some names, and how many more there are: `a, b and 3 more`.
-pub(super) fn list_names(names: &[&str], most: usize) -> String {
+pub fn list_names(names: &[&str], most: usize) -> String {
     let shown = &names[..names.len().min(most)];
     match names.len() - shown.len() {
         0 => shown.join(", "),

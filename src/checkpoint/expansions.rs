@@ -82,7 +82,7 @@ impl Shell<'_> {
             Some(first @ ('-' | '=')) => {
                 let is_empty = |words: &[Word]| words.iter().all(|word| word.text.is_empty() && word.open.is_none());
                 let told = self.variables.get(name);
-                if self.variables.is_set(name) && !told.as_deref().is_some_and(is_empty) {
+                if self.variables.may_be_set(name) && !told.as_deref().is_some_and(is_empty) {
                     return self.value(name, quoted, false);
                 }
                 let default = self.quoted_text(&without_colon[1..]);

@@ -102,7 +102,8 @@ fn saves(framework: &Framework, line: &Line, is_placed: bool, hidden: bool) -> (
         Some((switch, Held::Open)) => return (Answer::Unknown, format!("what {} is set to is not told", switch.key)),
         _ => {}
     }
-    let unseen = || (Answer::Unknown, format!("{name} may be told to save by arguments or a file that are not seen"));
+    let unseen =
+        || (Answer::Unknown, format!("{name} may be told to save by arguments, variables or a file that are not seen"));
     match framework.saving {
         Saving::ByDefault if is_placed || !hidden => (Answer::Yes, format!("{name} saves by default")),
         Saving::WithPlace | Saving::Script if is_placed => (Answer::Yes, format!("{name} is given a place")),
@@ -223,9 +224,10 @@ fn resumes(
     let (answer, why) = match (line.last(framework.resume.on), line.last(framework.resume.load)) {
         (Some(setting), _) => by_switch(setting),
         (None, Some(setting)) => by_directory(setting, placed),
-        (None, None) if hidden && framework.resume.absent == Answer::No => {
-            (Answer::Unknown, format!("{name} may be told to resume by arguments or a file that are not seen"))
-        }
+        (None, None) if hidden && framework.resume.absent == Answer::No => (
+            Answer::Unknown,
+            format!("{name} may be told to resume by arguments, variables or a file that are not seen"),
+        ),
         (None, None) if saves == Answer::Unknown && framework.resume.absent == Answer::Yes => {
             (Answer::Unknown, format!("whether it saves is not told; if so, {}", framework.resume.absent_why))
         }

@@ -5,14 +5,13 @@ use super::Answer;
 use super::rule::{Every, Framework, Is, Part, Place, Resume, Saver, Saving, Switch};
 
 /// All rows; the first that a command line runs is it.
-pub(super) const FRAMEWORKS: [&Framework; 12] = [
+pub(super) const FRAMEWORKS: [&Framework; 11] = [
     &MAXTEXT,
     &TORCHTITAN,
     &NEMO,
     &MEGATRON_BRIDGE,
     &MEGATRON_LM,
     &TORCHTUNE,
-    &TORCHPRIME,
     &LIGHTNING_CLI,
     &TRAINER,
     &LIGHTNING,
@@ -292,21 +291,6 @@ const TORCHTUNE: Framework = Framework {
         on: &["resume_from_checkpoint"],
         absent: Answer::No,
         absent_why: "torchtune's configs have resume_from_checkpoint off",
-        ..NONE.resume
-    },
-    ..NONE
-};
-
-/// AI-Hypercomputer/torchprime, `key=value` by Hydra (`torchprime/torch_xla_models/configs/default.yaml`). The keys of
-/// its checkpoints are taken from command lines seen, not from its source.
-const TORCHPRIME: Framework = Framework {
-    name: "torchprime",
-    programs: &["torchprime"],
-    places: &[at(&["checkpoint_dir"], &[])],
-    every: &[each("save_steps", "steps")],
-    resume: Resume {
-        on: &["resume_from_checkpoint"],
-        absent_why: "no resume_from_checkpoint, whose default is not known",
         ..NONE.resume
     },
     ..NONE

@@ -35,6 +35,8 @@ pub(super) struct Line {
     pub(super) words: Vec<String>,
     /// Whether arguments stand in it that are not told: `$ARGS`, `"$@"`, `@file`.
     pub(super) is_partial: bool,
+    /// Whether the program may see variables that are not told: `envFrom`.
+    pub(super) has_hidden_variables: bool,
     /// The directory it runs in, if told.
     pub(super) directory: Option<Word>,
 }
@@ -59,7 +61,11 @@ pub(super) fn lines(container: &Container) -> Vec<Line> {
         found.push(Command { environment: Vec::new(), words, directory: None });
     }
     let directory = container.working_dir.map(|path| Word::of(path, At::Command(0)));
-    found.into_iter().map(|command| Line::of(command, &environment, directory.as_ref())).collect()
+    let line = |command| Line {
+        has_hidden_variables: container.env_from,
+        ..Line::of(command, &environment, directory.as_ref())
+    };
+    found.into_iter().map(line).collect()
 }
 
 fn of_env(name: &str, variables: &mut Variables) -> Setting {

@@ -46,16 +46,20 @@ pub(super) fn durable(place: &Word, directory: Option<&Word>, container: &Contai
         return unknown(format!("where {} points to is not told", shown(&place.text)));
     }
     let Some(path) = absolute(place, directory) else {
-        let why = "it is relative to the image's working directory, under no volume as far as is told";
-        return container_disk(why.to_owned());
+        let relative = "it is relative to the image's working directory";
+        // Where that is, is not told: it may be under a volume.
+        return match container.mounts.first() {
+            Some(_) => unknown(format!("{relative}, which may be under a volume")),
+            None => on_disk(format!("{relative}, and the container has no volume"), container, template),
+        };
     };
     match mount(&path, container) {
-        Mounted::Under(volume, at) => by_volume(volume, at, template),
+        Mounted::Under(volume, at) => by_volume(volume, at, container, template),
         Mounted::Nowhere if path.text.starts_with("/dev/shm") => {
             let why = "/dev/shm is memory of the container".to_owned();
             made(Answer::No, Kind::Memory, why, &[Loss::ContainerRestart, Loss::PodDeletion])
         }
-        Mounted::Nowhere => container_disk(format!("{} is under no volume", shown(&path.text))),
+        Mounted::Nowhere => on_disk(format!("{} is under no volume", shown(&path.text)), container, template),
         Mounted::Either => unknown(format!("whether {} is under a volume is not told", shown(&path.text))),
     }
 }
@@ -69,8 +73,22 @@ fn made(answer: Answer, kind: Kind, why: String, loses: &[Loss]) -> Durable {
     Durable { answer, kind, why, loses: loses.to_vec(), claim: None }
 }
 
-fn container_disk(why: String) -> Durable {
-    made(Answer::No, Kind::ContainerDisk, why, &[Loss::ContainerRestart, Loss::PodDeletion])
+fn on_disk(why: String, container: &Container, template: &Template) -> Durable {
+    let disk = made(Answer::No, Kind::ContainerDisk, why, &[Loss::ContainerRestart, Loss::PodDeletion]);
+    let other = others(container, template).next().filter(|_| template.shares_processes);
+    unless_copied(disk, other, "reaches it by the shared process namespace")
+}
+
+/// The containers that run beside one.
+fn others<'t>(own: &Container, template: &'t Template) -> impl Iterator<Item = &'t Container<'t>> {
+    template.containers.iter().chain(&template.sidecars).filter(move |other| other.name != own.name)
+}
+
+/// What does not outlive the pod may be copied elsewhere in time by another container, which no template tells.
+fn unless_copied(lost: Durable, other: Option<&Container>, reach: &str) -> Durable {
+    let Some(other) = other else { return lost };
+    let why = format!("{}; container {} {reach}, and may copy it to where it stays", lost.why, other.name);
+    Durable { answer: Answer::Unknown, why, ..lost }
 }
 
 /// The claim lives on its own; what becomes of it is for the caller to judge.
@@ -96,11 +114,13 @@ fn by_scheme(scheme: &str, rest: &str) -> Durable {
     }
 }
 
-fn by_volume(volume: &str, at: &str, template: &Template) -> Durable {
+fn by_volume(volume: &str, at: &str, container: &Container, template: &Template) -> Durable {
     let Some(found) = template.volumes.iter().find(|found| found.name == volume) else {
         let why = format!("volume {volume} is not in the template; a claim template of the workload may add it");
         return claim(volume, Answer::Unknown, why);
     };
+    let has_it = |other: &&Container| other.mounts.iter().any(|(name, _)| *name == volume);
+    let unless_copied = |lost| unless_copied(lost, others(container, template).find(has_it), "has it, too");
     match found.source {
         VolumeSource::PersistentVolumeClaim(name) => {
             claim(name, Answer::Yes, format!("claim {name} at {at} outlives the pod"))
@@ -108,7 +128,7 @@ fn by_volume(volume: &str, at: &str, template: &Template) -> Durable {
         VolumeSource::EmptyDir { memory } => {
             let kind = if memory { Kind::Memory } else { Kind::EmptyDir };
             let why = format!("emptyDir {volume} at {at} is deleted with the pod");
-            made(Answer::No, kind, why, &[Loss::PodDeletion])
+            unless_copied(made(Answer::No, kind, why, &[Loss::PodDeletion]))
         }
         VolumeSource::HostPath(path) => {
             let why =
@@ -118,7 +138,7 @@ fn by_volume(volume: &str, at: &str, template: &Template) -> Durable {
         VolumeSource::Csi { driver, bucket } => by_driver(driver, bucket, at),
         VolumeSource::Ephemeral => {
             let why = format!("ephemeral volume {volume} at {at} is deleted with the pod");
-            made(Answer::No, Kind::EphemeralClaim, why, &[Loss::PodDeletion])
+            unless_copied(made(Answer::No, Kind::EphemeralClaim, why, &[Loss::PodDeletion]))
         }
         VolumeSource::Nfs => made(Answer::Yes, Kind::NetworkVolume, format!("{at} is on NFS"), &[]),
         VolumeSource::ConfigMapOrSecret => {

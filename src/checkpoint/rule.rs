@@ -200,6 +200,7 @@ impl Framework {
         };
         let is_data = |path: &&String| extension(path) != "py" && is_file(path);
         line.is_partial
+            || line.has_hidden_variables && self.env_prefix.is_some()
             || self.configs.iter().any(is_given)
             || self.configs.contains(&"") && line.words.iter().any(|word| is_data(&word))
     }

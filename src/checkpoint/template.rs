@@ -3,6 +3,11 @@
 pub struct Template<'a> {
     /// `spec.containers`, in their order.
     pub containers: Vec<Container<'a>>,
+    /// Those of `spec.initContainers` that run beside the others (`restartPolicy: Always`); what ends before they start has
+    /// no part in what becomes of a checkpoint.
+    pub sidecars: Vec<Container<'a>>,
+    /// `spec.shareProcessNamespace`: each container reaches the others' disks by `/proc/<pid>/root`.
+    pub shares_processes: bool,
     /// `spec.volumes`.
     pub volumes: Vec<Volume<'a>>,
     /// `metadata.annotations`.
@@ -26,6 +31,8 @@ pub struct Container<'a> {
     pub working_dir: Option<&'a str>,
     /// `env`, in its order; the value is `None` where it comes from a Secret, a `ConfigMap` or a field.
     pub env: Vec<(&'a str, Option<&'a str>)>,
+    /// Whether more variables come from a `ConfigMap` or a Secret (`envFrom`): neither names nor values are told.
+    pub env_from: bool,
     /// `volumeMounts`: the volume's name and the path.
     pub mounts: Vec<(&'a str, &'a str)>,
 }

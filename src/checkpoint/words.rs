@@ -69,6 +69,8 @@ impl Word {
 /// The variables of a container, and of a script that runs in it.
 pub(super) struct Variables {
     values: HashMap<String, Option<Vec<Word>>>,
+    /// Whether there are others, of which not even the names are told.
+    has_others: bool,
     left: usize,
 }
 
@@ -76,7 +78,7 @@ impl Variables {
     /// Those of `env`. A value may refer to variables before it, as the kubelet replaces them in their order
     /// (`makeEnvironmentVariables`, kubernetes `pkg/kubelet/kubelet_pods.go`); so there are no circles.
     pub(super) fn of(container: &Container) -> Self {
-        let mut variables = Self { values: HashMap::new(), left: MOST_ADDED };
+        let mut variables = Self { values: HashMap::new(), has_others: container.env_from, left: MOST_ADDED };
         for (name, value) in &container.env {
             let word = value.map(|value| variables.expand(value, At::Args(0)));
             variables.set(name, word.filter(|word| word.text.len() <= LONGEST_VALUE).map(|word| vec![word]));
@@ -90,9 +92,9 @@ impl Variables {
         self.values.insert(name.to_owned(), words);
     }
 
-    /// Whether the variable is set, told or not.
-    pub(super) fn is_set(&self, name: &str) -> bool {
-        self.values.contains_key(name)
+    /// Whether the variable is, or may be, set, told or not.
+    pub(super) fn may_be_set(&self, name: &str) -> bool {
+        self.has_others || self.values.contains_key(name)
     }
 
     /// The value, if it is told and there is room for it.

@@ -168,7 +168,39 @@ pub struct Job {
     pub conditions: Box<[JobCondition]>,
 }
 
+/// Labels that `JobSet` gives its Jobs (jobset `api/jobset/v1alpha2/jobset_types.go`).
+mod label {
+    pub(super) const REPLICATED_JOB: &str = "jobset.sigs.k8s.io/replicatedjob-name";
+    pub(super) const JOB_INDEX: &str = "jobset.sigs.k8s.io/job-index";
+    pub(super) const RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";
+    pub(super) const OWN_RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/job-restart-attempt";
+}
+
 impl Job {
+    /// The `JobSet`'s replicated Job that it is of, by its label.
+    pub fn replicated_job(&self) -> Option<&str> {
+        self.labels.get(label::REPLICATED_JOB).map(|name| &**name)
+    }
+
+    /// Which one of that it is.
+    pub fn job_index(&self) -> Option<u32> {
+        self.number(label::JOB_INDEX)
+    }
+
+    /// The attempt of the `JobSet` that it was made in.
+    pub fn restart_attempt(&self) -> Option<u32> {
+        self.number(label::RESTART_ATTEMPT)
+    }
+
+    /// How often it alone had been made anew (feature gate `RestartJob`).
+    pub fn own_restart_attempt(&self) -> Option<u32> {
+        self.number(label::OWN_RESTART_ATTEMPT)
+    }
+
+    fn number(&self, label: &str) -> Option<u32> {
+        self.labels.get(label)?.parse().ok()
+    }
+
     /// The condition of a type, if it is `True`.
     pub fn condition(&self, type_: &str) -> Option<&JobCondition> {
         self.conditions.iter().find(|condition| *condition.type_ == *type_)

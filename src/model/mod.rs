@@ -46,8 +46,8 @@ pub use meta::{MetaView, ObjectView, Owner, OwnerView};
 pub use node::{Node, NodeView};
 pub use ordinal::Ordinal;
 pub use pod::{
-    ContainerEnd, ContainerKind, ContainerOutcome, Memory, Phase, Pod, PodCondition, Rare, Restart, TemplateMemory,
-    ToldCondition, Waiting,
+    ContainerEnd, ContainerKind, ContainerOutcome, Memory, Phase, Pod, PodCondition, Rare, Restart,
+    TEARDOWN_PATIENCE_SECONDS, TemplateMemory, ToldCondition, Waiting,
 };
 pub use pod_checkpoint::PodCheckpointView;
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};

@@ -217,6 +217,10 @@ pub struct Rare {
     pub unhealthy_devices: Box<[Word]>,
 }
 
+/// How long after it should have ended a pod is not yet called stuck, in seconds: the kubelet and the API server take
+/// their time.
+pub const TEARDOWN_PATIENCE_SECONDS: i64 = 30;
+
 impl Pod {
     /// `status.reason`: `Evicted`, `UnexpectedAdmissionError`, …
     pub fn reason(&self) -> Option<&str> {

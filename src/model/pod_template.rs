@@ -75,6 +75,10 @@ struct DetailView<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
     containers: Vec<ContainerView<'a>>,
     #[serde(borrow, deserialize_with = "or_default")]
+    init_containers: Vec<ContainerView<'a>>,
+    #[serde(deserialize_with = "or_default")]
+    share_process_namespace: bool,
+    #[serde(borrow, deserialize_with = "or_default")]
     volumes: Vec<VolumeView<'a>>,
     termination_grace_period_seconds: Option<i64>,
 }
@@ -94,8 +98,13 @@ struct ContainerView<'a> {
     working_dir: Text<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
     env: Vec<VariableView<'a>>,
+    #[serde(deserialize_with = "or_default")]
+    env_from: Vec<IgnoredAny>,
     #[serde(borrow, deserialize_with = "or_default")]
     volume_mounts: Vec<MountView<'a>>,
+    /// Of init containers alone.
+    #[serde(borrow)]
+    restart_policy: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -174,10 +183,20 @@ impl TemplateView<'_> {
     fn template(&self) -> Template<'_> {
         Template {
             containers: self.spec.containers.iter().map(ContainerView::container).collect(),
+            sidecars: self.spec.sidecars().map(ContainerView::container).collect(),
+            shares_processes: self.spec.share_process_namespace,
             volumes: self.spec.volumes.iter().map(VolumeView::volume).collect(),
             annotations: self.metadata.annotations.iter().map(|(key, value)| (&**key, &**value)).collect(),
             grace_seconds: self.spec.termination_grace_period_seconds,
         }
+    }
+}
+
+impl<'a> DetailView<'a> {
+    /// The init containers that go on beside the others (`IsRestartableInitContainer`, kubernetes
+    /// `pkg/api/v1/pod/util.go`).
+    fn sidecars(&self) -> impl Iterator<Item = &ContainerView<'a>> {
+        self.init_containers.iter().filter(|container| &*container.restart_policy == "Always")
     }
 }
 
@@ -191,6 +210,7 @@ impl ContainerView<'_> {
             args: self.args.iter().map(|word| &**word).collect(),
             working_dir: self.working_dir.some(),
             env: self.env.iter().map(|it| (&*it.name, variable(it).then_some(&*it.value))).collect(),
+            env_from: !self.env_from.is_empty(),
             mounts: self.volume_mounts.iter().map(|mount| (&*mount.name, &*mount.mount_path)).collect(),
         }
     }
@@ -274,6 +294,35 @@ mod tests {
             assert_eq!(found.saves.answer, Answer::Yes, "{volume}");
             assert_eq!(found.saves.place.as_deref(), Some("/ckpt/run"), "{volume}");
             assert_eq!(found.durable.kind, kind, "{volume}");
+        }
+    }
+
+    #[test]
+    fn what_runs_beside_the_trainer_is_seen() {
+        let beside = |field: &str, container: serde_json::Value| {
+            let mut template = json!({"spec": {
+                "containers": [{"name": "trainer", "command": ["torchrun", "pretrain_gpt.py"], "args": ["--save", "/ckpt"],
+                    "envFrom": [{"configMapRef": {"name": "c"}}], "volumeMounts": [{"name": "ckpt", "mountPath": "/ckpt"}]}],
+                "initContainers": null, "volumes": [{"name": "ckpt", "emptyDir": {}}],
+            }});
+            let all = &mut template["spec"][field];
+            match all.as_array_mut() {
+                Some(all) => all.push(container),
+                None => *all = json!([container]),
+            }
+            checkpoints_of(&template.to_string()).unwrap().durable.answer
+        };
+        let other = |policy: serde_json::Value, volume: &str| json!({"name": "other", "restartPolicy": policy, "volumeMounts": [{"name": volume, "mountPath": "/x"}]});
+        for (field, container, answer) in [
+            ("containers", other(json!(null), "ckpt"), Answer::Unknown),
+            ("containers", other(json!(null), "data"), Answer::No),
+            ("initContainers", other(json!("Always"), "ckpt"), Answer::Unknown),
+            ("initContainers", other(json!("Always"), "data"), Answer::No),
+            // It has ended before the first checkpoint is saved.
+            ("initContainers", other(json!(null), "ckpt"), Answer::No),
+            ("initContainers", other(json!("OnFailure"), "ckpt"), Answer::No),
+        ] {
+            assert_eq!(beside(field, container.clone()), answer, "{field}: {container}");
         }
     }
 

@@ -192,21 +192,17 @@ impl<'a> PodView<'a> {
         if !may_tell && !asked_for {
             return None;
         }
-        let number = |text: &str| text.parse().ok().map(Ordinal::new);
-        let annotations = &self.metadata.annotations;
+        let rare = self.rare(waiting, restarts, interner);
+        Some(self.pod(rare, selected, interner))
+    }
+
+    /// What is told of few pods.
+    fn rare(&self, waiting: Option<Waiting>, restarts: Box<[Restart]>, interner: &mut Interner) -> Rare {
         let status = &self.status;
-        let end_is_known = !status.container_statuses.is_empty()
-            && status
-                .container_statuses
-                .iter()
-                .all(|status| status.state.terminated.as_ref().is_some_and(|end| end.finished_at.0.is_some()));
-        let not_ready = status
-            .conditions
-            .iter()
-            .find(|condition| &*condition.type_ == "Ready" && &*condition.status == "False")
-            .and_then(|condition| condition.last_transition_time.0);
-        let rare = Rare {
-            not_ready: not_ready.filter(|_| !end_is_known && phase == Phase::Failed),
+        let is_deleted = self.metadata.deletion_timestamp.0.is_some();
+        let ended_somehow = !self.end_is_known() && self.phase() == Phase::Failed;
+        Rare {
+            not_ready: self.not_ready().filter(|_| ended_somehow),
             reason: interner.intern_some(&status.reason),
             message: interner.intern_some(&status.message),
             init_ends: self.ends(&status.init_container_statuses, interner),
@@ -214,16 +210,22 @@ impl<'a> PodView<'a> {
             waiting,
             restarts,
             unhealthy_devices: self.unhealthy_devices(interner),
-            grace_seconds: if deleting { self.metadata.deletion_grace_period_seconds } else { 0 },
-        };
-        Some(Pod {
+            grace_seconds: if is_deleted { self.metadata.deletion_grace_period_seconds } else { 0 },
+        }
+    }
+
+    fn pod(&self, rare: Rare, selected: bool, interner: &mut Interner) -> Pod {
+        let number = |text: &str| text.parse().ok().map(Ordinal::new);
+        let (annotations, status) = (&self.metadata.annotations, &self.status);
+        let mut finalizers = self.metadata.finalizers.iter();
+        Pod {
             uid: self.metadata.uid(),
             namespace: interner.intern(&self.metadata.namespace),
             name: (*self.metadata.name).into(),
             owner: self.metadata.controller(interner).map(|owner| interner.intern_owner(owner)),
             selected,
             node: interner.intern_some(&self.spec.node_name),
-            phase,
+            phase: self.phase(),
             created: self.metadata.creation_timestamp.0,
             started: status.start_time.0,
             deletion_requested: self.metadata.deletion_requested(),
@@ -232,19 +234,30 @@ impl<'a> PodView<'a> {
             index_ignored: number(&annotations.index_ignored_failure_count),
             restart_attempt: self.metadata.label("jobset.sigs.k8s.io/restart-attempt").and_then(number),
             accelerators: self.spec.accelerators(),
-            end_is_known,
-            is_tracked: self
-                .metadata
-                .finalizers
-                .iter()
-                .any(|finalizer| &**finalizer == "batch.kubernetes.io/job-tracking"),
+            end_is_known: self.end_is_known(),
+            is_tracked: finalizers.any(|finalizer| &**finalizer == "batch.kubernetes.io/job-tracking"),
             is_pinned: self.spec.names_nodes(),
             has_container_statuses: !(status.container_statuses.is_empty()
                 && status.init_container_statuses.is_empty()),
             ends: self.ends(&status.container_statuses, interner),
             conditions: self.conditions(interner),
             rare: (rare != Rare::default()).then(|| Box::new(rare)),
-        })
+        }
+    }
+
+    /// Whether all app containers have ended, and at known times.
+    fn end_is_known(&self) -> bool {
+        let statuses = &self.status.container_statuses;
+        let is_known = |status: &ContainerStatusView| {
+            status.state.terminated.as_ref().is_some_and(|end| end.finished_at.0.is_some())
+        };
+        !statuses.is_empty() && statuses.iter().all(is_known)
+    }
+
+    /// When it became not ready.
+    fn not_ready(&self) -> Option<Time> {
+        let is = |condition: &&ConditionView| &*condition.type_ == "Ready" && &*condition.status == "False";
+        self.status.conditions.iter().find(is)?.last_transition_time.0
     }
 
     /// The owner and the node of a Job's pod that has one, to know how many ran where. One that may not run elsewhere says
@@ -349,21 +362,9 @@ impl<'a> PodView<'a> {
             let reason = reason_of(status);
             !creating(&reason) && !matches!(&*reason, "CrashLoopBackOff" | "RestartingAllContainers")
         });
-        let mut container = |status: &ContainerStatusView, since| {
-            let waiting = status.state.waiting.as_ref()?;
-            let reason = waiting.reason.some().unwrap_or("ContainerCreating");
-            Some(Waiting {
-                container: interner.intern_some(&status.name),
-                image: interner.intern_some(&status.image),
-                reason: interner.intern(reason),
-                message: interner.intern_some(&waiting.message),
-                since,
-                path: interner.intern(&format!("{}.state.waiting.reason", self.status_path(&status.name))),
-            })
-        };
         let started = self.status.start_time.0.or(self.metadata.creation_timestamp.0);
         if let Some(status) = in_error {
-            return container(status, started);
+            return self.waiting_container(status, started, interner);
         }
         if self.phase() != Phase::Pending {
             return None;
@@ -384,17 +385,39 @@ impl<'a> PodView<'a> {
             return None;
         }
         match statuses().find(waits) {
-            Some(status) => container(status, started),
-            // Neither scheduled nor refused yet, or bound and not yet seen by its kubelet.
-            None if statuses().next().is_none() => Some(Waiting {
-                container: None,
-                image: None,
-                reason: interner.intern(if self.spec.node_name.is_empty() { "Pending" } else { "ContainerCreating" }),
-                message: None,
-                since: self.metadata.creation_timestamp.0,
-                path: interner.intern("status.phase"),
-            }),
-            None => None,
+            Some(status) => self.waiting_container(status, started, interner),
+            None => statuses().next().is_none().then(|| self.waiting_without_status(interner)),
+        }
+    }
+
+    /// A container that has not started, by its status.
+    fn waiting_container(
+        &self,
+        status: &ContainerStatusView,
+        since: Option<Time>,
+        interner: &mut Interner,
+    ) -> Option<Waiting> {
+        let waiting = status.state.waiting.as_ref()?;
+        let reason = waiting.reason.some().unwrap_or("ContainerCreating");
+        Some(Waiting {
+            container: interner.intern_some(&status.name),
+            image: interner.intern_some(&status.image),
+            reason: interner.intern(reason),
+            message: interner.intern_some(&waiting.message),
+            since,
+            path: interner.intern(&format!("{}.state.waiting.reason", self.status_path(&status.name))),
+        })
+    }
+
+    /// Neither scheduled nor refused yet, or bound and not yet seen by its kubelet.
+    fn waiting_without_status(&self, interner: &mut Interner) -> Waiting {
+        Waiting {
+            container: None,
+            image: None,
+            reason: interner.intern(if self.spec.node_name.is_empty() { "Pending" } else { "ContainerCreating" }),
+            message: None,
+            since: self.metadata.creation_timestamp.0,
+            path: interner.intern("status.phase"),
         }
     }
 

@@ -11,6 +11,7 @@ mod job_set;
 mod label;
 mod patterns;
 mod recorded;
+mod retries;
 mod why;
 
 pub use evaluate::{Endings, Match, MatchedBy, evaluate};
@@ -23,4 +24,5 @@ pub use job_set::{
 pub use label::{NameSource, RuleLabel, label, requirement};
 pub use patterns::Patterns;
 pub use recorded::{Decision, RecordedRule, parse_message, recorded_rule};
+pub use retries::{Retries, backoff_limit, retries_of_index, retries_of_job};
 pub use why::{RuleWhy, why};

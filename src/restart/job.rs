@@ -8,6 +8,7 @@ use super::names;
 use super::object::{condition, number, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
+use crate::policy::{Retries, backoff_limit};
 use crate::report::RefusalReason;
 
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
@@ -106,17 +107,18 @@ fn still_running(plan: &mut Plan, facts: &Facts, wish: &Wish) {
     );
 }
 
-/// How many retries the controller still has. Source: Kubernetes `batch/v1`, `JobSpec.backoffLimit`.
+/// How many retries the controller still has.
 fn retries(facts: &Facts) -> String {
-    const DEFAULT: i64 = 6;
     let job = &facts.object;
     let active = number(job, "/status/active").unwrap_or_default();
     let failed = number(job, "/status/failed").unwrap_or_default();
     if let Some(limit) = number(job, "/spec/backoffLimitPerIndex") {
         return format!("{active} active and {failed} failed pods, {limit} retries an index");
     }
-    let limit = number(job, "/spec/backoffLimit").unwrap_or(DEFAULT);
-    format!("{active} active and {failed} failed pods, {} of {limit} retries left", (limit - failed).max(0))
+    let count = |number: i64| u32::try_from(number).ok();
+    let limit = backoff_limit(number(job, "/spec/backoffLimit").and_then(count), false);
+    let left = Retries::after(count(failed).unwrap_or_default(), limit).left.unwrap_or_default();
+    format!("{active} active and {failed} failed pods, {left} of {limit} retries left")
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use super::snapshot::{Resource, Snapshot};
 use super::splitter::{ListHead, ObjectSink, Position, Splitter};
 use crate::model::{
     Claim, ClaimView, CronJob, CronJobView, Event, EventView, Interner, Job, JobSet, JobSetView, JobView, MetaView,
-    Node, NodeView, Owner, Pod, PodCheckpointView, PodSnapshotView, PodView, Taken, Time, VolumeSnapshotView, Word,
+    Node, NodeView, Owner, Pod, PodCheckpointView, PodSnapshotView, PodView, TEARDOWN_PATIENCE_SECONDS, Taken, Time,
+    VolumeSnapshotView, Word,
 };
 use crate::request::{Scope, Selector, Subject};
 
@@ -145,13 +146,17 @@ impl Intake {
     pub fn nodes_of_pods(&self) -> Vec<String> {
         let mut pods: Vec<&Pod> = self.pods.iter().flatten().collect();
         pods.sort_by_key(|pod| (!pod.is_terminating(), pod.node.clone()));
-        let mut nodes: Vec<String> = Vec::new();
-        for node in pods.iter().filter_map(|pod| pod.node.as_deref()) {
-            if nodes.last().is_none_or(|last| last != node) && !nodes.iter().any(|other| other == node) {
-                nodes.push(node.to_owned());
-            }
-        }
-        nodes
+        nodes_of(pods)
+    }
+
+    /// The nodes of pods that were asked to end so long before `now` that they are late, were their node dead, each once. On a
+    /// dead node no grace period is kept; whether it is dead is what reading it tells.
+    pub fn nodes_of_late_pods(&self, now: Time) -> Vec<String> {
+        let by = now.plus_seconds(-TEARDOWN_PATIENCE_SECONDS);
+        let is_late = |pod: &&Pod| pod.is_terminating() && pod.deletion_requested.is_some_and(|asked| asked < by);
+        let mut pods: Vec<&Pod> = self.pods.iter().flatten().filter(is_late).collect();
+        pods.sort_by_key(|pod| pod.deletion_requested);
+        nodes_of(pods)
     }
 
     /// Whether a template kept so far names a claim that checkpoints are saved to.
@@ -380,6 +385,13 @@ impl Intake {
             }
         }
     }
+}
+
+/// The nodes of some pods in their order, each once.
+fn nodes_of(pods: Vec<&Pod>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let nodes = pods.into_iter().filter_map(|pod| pod.node.as_deref());
+    nodes.filter(|node| seen.insert(*node)).map(ToOwned::to_owned).collect()
 }
 
 /// What is left of a list. Unlike `flatten`, this stays in the list's own memory, which may be most of what is held.

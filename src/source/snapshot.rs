@@ -102,6 +102,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// A node by its name; `None` where it was not read, or is gone.
+    pub fn node(&self, name: &str) -> Option<&Node> {
+        self.nodes.binary_search_by(|node| (*node.name).cmp(name)).ok().map(|index| &self.nodes[index])
+    }
+
     /// Puts everything into a fixed order, so that the report does not depend on the order of reading.
     pub(super) fn sort(&mut self) {
         self.jobs.sort_unstable_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));

@@ -3,6 +3,7 @@
 mod checkpoints;
 mod faults;
 mod kubeconfigs;
+mod late_pods;
 mod lists;
 mod restarts;
 mod subjects;

@@ -402,23 +402,38 @@ fn checkpoints_are_missed_only_where_disruptions_cost_much() {
     assert!(!kinds(&story_of(0)).contains(&"enableCheckpoint"));
 }
 
-#[test]
-fn pods_that_cannot_end_on_a_dead_node_need_a_hand() {
+/// A Job that is failing, one of whose pods should have ended long ago, with what is read of that pod's node.
+fn held_up(node: Option<Value>) -> Story {
+    held_up_for(30, node)
+}
+
+/// The same with another grace period, in seconds.
+fn held_up_for(grace: u32, node: Option<Value>) -> Story {
     let failing = json!([{"type": "FailureTarget", "status": "True", "reason": "BackoffLimitExceeded", "message": "m", "lastTransitionTime": "2026-11-30T09:01:30Z"}]);
     let ending = |pod: &mut Value| {
-        pod["metadata"]["deletionTimestamp"] = "2026-11-30T09:02:00Z".into();
-        pod["metadata"]["deletionGracePeriodSeconds"] = 30.into();
+        let until = 120 + grace - 30;
+        pod["metadata"]["deletionTimestamp"] =
+            format!("2026-11-30T{:02}:{:02}:{:02}Z", 9 + until / 3600, until / 60 % 60, until % 60).into();
+        pod["metadata"]["deletionGracePeriodSeconds"] = grace.into();
         pod["status"] = json!({"phase": "Running", "startTime": "2026-11-30T09:00:00Z"});
     };
-    let node = |ready: &str| {
-        let at = "2026-11-30T09:10:00Z";
-        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1", "uid": "n"}, "status": {"conditions": [{"type": "Ready", "status": ready, "lastTransitionTime": at}]}})
-    };
-    let stuck = |ready: &str| {
-        let job = job("train", json!({}), json!({"failed": 1, "conditions": failing.clone()}));
-        story([job, pod("own", 1, |_| ()), pod("stuck", 0, ending), node(ready)])
-    };
-    let dead = stuck("Unknown");
+    let job = job("train", json!({}), json!({"failed": 1, "conditions": failing}));
+    let later = |pod: &mut Value| end(pod)["finishedAt"] = "2026-11-30T09:10:00Z".into();
+    let objects = [job, pod("own", 1, |_| ()), pod("stuck", 0, ending), pod("later", 1, later)];
+    story(objects.into_iter().chain(node))
+}
+
+fn node_1(conditions: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1", "uid": "n"}, "status": {"conditions": conditions}})
+}
+
+fn ready(status: &str) -> Value {
+    json!([{"type": "Ready", "status": status, "lastTransitionTime": "2026-11-30T09:10:00Z"}])
+}
+
+#[test]
+fn pods_that_cannot_end_on_a_dead_node_need_a_hand() {
+    let dead = held_up(Some(node_1(&ready("Unknown"))));
     let unblock = dead.suggestion("unblockTeardown");
     assert_eq!(unblock["safety"], "destructive");
     assert!(why(&dead, "unblockTeardown").contains("Only if the machine is surely off"));
@@ -431,7 +446,68 @@ fn pods_that_cannot_end_on_a_dead_node_need_a_hand() {
         ]
     );
     assert!(unblock["loses"].as_str().unwrap().contains("every pod on the node"));
-    let ready = stuck("True");
+    let ready = held_up(Some(node_1(&ready("True"))));
     assert!(!kinds(&ready).contains(&"unblockTeardown"));
-    assert!(ready.report["suggestions"].to_string().contains("see what holds them, a finalizer or a volume"));
+    assert!(ready.report["suggestions"].to_string().contains("see what holds its pods, a finalizer or a volume"));
+}
+
+/// The node may be well, and a finalizer hold the pod: nothing is to be forced before the node is known to be down.
+#[test]
+fn pods_on_a_node_of_which_nothing_was_read_are_looked_at_first() {
+    let another = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-2", "uid": "m"}, "status": {"conditions": ready("False")}});
+    let unknown = [
+        None,
+        Some(another),
+        Some(node_1(&json!([]))),
+        Some(node_1(&json!([{"type": "DiskPressure", "status": "False"}]))),
+    ];
+    for node in unknown {
+        let story = held_up(node);
+        let suggestions = story.report["suggestions"].as_array().unwrap();
+        assert!(suggestions.iter().all(|suggestion| suggestion["safety"] == "readOnly"), "{suggestions:#?}");
+        let told = |suggestion: &&Value| suggestion["why"].as_str().unwrap().contains("no state of the node was read");
+        let inspect = suggestions.iter().find(told).unwrap();
+        assert_eq!(inspect["commands"], json!(["kubectl describe node node-1", "kubectl describe pod stuck -n ns"]));
+        assert_eq!(inspect["evidence"][0]["path"], "metadata.deletionTimestamp");
+    }
+}
+
+/// A Job, an index and `OnFailure` reckon alike: the retry that is about to begin is not among those left.
+#[test]
+fn retries_left_are_reckoned_alike_for_a_job_and_an_index() {
+    let of_index = |before: &str| {
+        let annotations = json!({"batch.kubernetes.io/job-completion-index": "0", "batch.kubernetes.io/job-index-failure-count": before});
+        move |pod: &mut Value| pod["metadata"]["annotations"] = annotations
+    };
+    let wait = |spec: Value, failed: u32, pod: Value| {
+        let job = job("train", spec, json!({"active": 1, "failed": failed}));
+        let story = story([job, pod]);
+        let wait = story.report["suggestions"].as_array().unwrap().iter().find(|s| s["kind"] == "wait").cloned();
+        wait.map(|wait| wait["why"].as_str().unwrap().rsplit_once("retries left").unwrap().1.to_owned())
+    };
+    let indexed = |spec: Value| {
+        let mut all = json!({"completionMode": "Indexed", "completions": 2, "parallelism": 2});
+        all.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
+        all
+    };
+    let plain = || pod("p", 1, |_| ());
+    for (spec, failed, pod, left) in [
+        (json!({"backoffLimit": 1}), 1, plain(), Some(": 0 of 1")),
+        (json!({"backoffLimit": 3}), 1, plain(), Some(": 2 of 3")),
+        (json!({}), 1, plain(), Some(": 5 of 6")),
+        (json!({"backoffLimit": 1}), 2, plain(), None),
+        (indexed(json!({"backoffLimitPerIndex": 1})), 1, pod("p", 1, of_index("0")), Some(" for its index: 0 of 1")),
+        (indexed(json!({"backoffLimitPerIndex": 3})), 1, pod("p", 1, of_index("0")), Some(" for its index: 2 of 3")),
+        (indexed(json!({"backoffLimitPerIndex": 1})), 2, pod("p", 1, of_index("1")), None),
+        // The Job as a whole has none left.
+        (indexed(json!({"backoffLimitPerIndex": 3, "backoffLimit": 1})), 2, pod("p", 1, of_index("0")), None),
+        (
+            json!({"backoffLimit": 3, "template": {"spec": {"restartPolicy": "OnFailure"}}}),
+            1,
+            plain(),
+            Some(": at most 2 of 3, as restarts of containers use them up, too"),
+        ),
+    ] {
+        assert_eq!(wait(spec.clone(), failed, pod).as_deref(), left, "{spec}, failed {failed}");
+    }
 }

@@ -332,7 +332,7 @@ fn a_pod_that_the_controller_has_not_accounted_for_is_not_counted() {
     let story = story_of_objects(&running, &View::default());
     assert_eq!(story.classes(), classes(&[("lost", 1), ("noPolicy", 1)]), "the earlier failure of the index is gone");
     assert_eq!(story.of_class("noPolicy")[0]["counted"], false);
-    assert!(story.suggestion("wait")["why"].as_str().unwrap().ends_with("retries left for its index: 2 of 3"));
+    assert!(story.suggestion("wait")["why"].as_str().unwrap().ends_with("retries left for its index: 1 of 3"));
     let noted = json!({"failed": 0, "active": 2, "uncountedTerminatedPods": {"failed": ["uid-p"]}});
     let story = story_of_objects(&json!([job("j", spec, noted), tracked]), &View::default());
     assert_eq!(story.classes(), classes(&[("noPolicy", 1)]));

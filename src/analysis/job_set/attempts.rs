@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use super::JobSetFacts;
 use super::decision::{Deciding, Decision};
 use super::lives::{Life, Lives, lives};
 use super::numbers::{Numbers, Restarts};
 use super::recorded::{Effect, RecordedDecision, count, may_be_dropped, recorded};
-use super::{JobSetFacts, attempt_label};
 use crate::model::{Job, Time};
 use crate::report::AttemptOutcome as Outcome;
 
@@ -58,7 +58,7 @@ impl Attempt<'_> {
 /// All attempts, in order of time, the current one last.
 pub(super) fn attempts<'s>(facts: &JobSetFacts<'s, '_>, notes: &mut Vec<String>) -> Vec<Attempt<'s>> {
     // Events may be newer than the JobSet's status: lists are not of one moment.
-    let labels = facts.jobs.iter().filter_map(|job| attempt_label(job));
+    let labels = facts.jobs.iter().filter_map(|job| job.restart_attempt());
     let known = labels.chain([facts.job_set.restarts]).max().unwrap_or_default();
     let decisions = recorded(facts.job_set, &facts.events, known);
     let told = count(&decisions, Effect::Restarts);
@@ -159,7 +159,7 @@ impl<'s> Teller<'s, '_, '_> {
         let job_set = self.facts.job_set;
         let is = |state: &str| job_set.terminal_state.as_deref() == Some(state) || job_set.condition(state).is_some();
         let completed = job_set.condition("Completed");
-        let is_previous = |job: &&'s Job| attempt_label(job).is_some_and(|attempt| attempt < number);
+        let is_previous = |job: &&'s Job| job.restart_attempt().is_some_and(|attempt| attempt < number);
         // JobSet before v0.12 has no such condition: a Job of the attempt before that is still there tells it.
         let mut restarting = job_set.conditions.iter().filter(|condition| *condition.type_ == *"RestartingJobSet");
         let is_restarting =

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use super::JobSetFacts;
 use super::numbers::Restarts;
-use super::{JobSetFacts, attempt_label};
 use crate::analysis::facts::pod_in;
 use crate::model::{Event, Job, ReplicatedJob, Time, Uid};
 
@@ -182,8 +182,7 @@ impl<'s> Lives<'s> {
 
 /// Whether a Job's own restart attempt is not its first (feature gate `RestartJob`).
 fn is_made_anew_alone(job: &Job) -> bool {
-    let own = job.labels.get("jobset.sigs.k8s.io/job-restart-attempt");
-    own.and_then(|own| own.parse::<u32>().ok()).is_some_and(|own| own > 0)
+    job.own_restart_attempt().is_some_and(|own| own > 0)
 }
 
 /// All lives. Attempts are told by the restarts only where these leave no doubt.
@@ -203,7 +202,7 @@ pub(super) fn lives<'s>(facts: &JobSetFacts<'s, '_>, restarts: &Restarts) -> Liv
             began: job.created,
             started: job.started,
             failed,
-            attempt: attempt_label(job),
+            attempt: job.restart_attempt(),
             ..Life::default()
         };
         by_uid.insert((&job.name, job.uid.as_ref()), life);

@@ -24,9 +24,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::Failure;
 use super::facts::Evidence;
-use crate::model::{Event, Job, JobSet, Node, Pod, Time};
+use crate::model::{Event, Job, JobSet, Pod, Time};
 use crate::policy::Patterns;
 use crate::report::{RESTARTS_IN_PLACE, Situation};
+use crate::source::Snapshot;
 
 /// A `JobSet` and all that the data tells of it.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ pub(super) struct JobSetFacts<'s, 'a> {
     pub(super) job_events: &'a BTreeMap<(&'s str, &'s str), Vec<&'s Event>>,
     /// `Scheduled` Events of pods, by namespace and name.
     pub(super) scheduled: &'a HashMap<(&'s str, &'s str), &'s Event>,
-    pub(super) nodes: &'s [Node],
+    pub(super) snapshot: &'s Snapshot,
     /// Those of its failure policy.
     pub(super) patterns: Patterns,
     pub(super) evidence: Evidence,
@@ -92,11 +93,6 @@ impl<'s> JobSetFacts<'s, '_> {
         })
     }
 
-    /// A node by its name.
-    fn node(&self, name: &str) -> Option<&'s Node> {
-        self.nodes.binary_search_by(|node| (*node.name).cmp(name)).ok().map(|index| &self.nodes[index])
-    }
-
     /// Why what Events would tell is not known.
     fn why_events_are_missing(&self) -> &'static str {
         if self.evidence.events {
@@ -109,40 +105,36 @@ impl<'s> JobSetFacts<'s, '_> {
 
 /// The Jobs, given by name, that no other one has taken the name of.
 pub(super) fn still_there<'s>(jobs: &[&'s Job]) -> Vec<&'s Job> {
-    let own_restarts = |job: &Job| job.labels.get("jobset.sigs.k8s.io/job-restart-attempt")?.parse::<u32>().ok();
-    let age = |job: &Job| (attempt_label(job), own_restarts(job), job.created);
+    let age = |job: &Job| (job.restart_attempt(), job.own_restart_attempt(), job.created);
     let of_name = jobs.chunk_by(|one, other| one.name == other.name);
     of_name.filter_map(|same| same.iter().copied().max_by_key(|job| age(job))).collect()
-}
-
-/// The restart attempt that a Job was made in, by its label.
-pub(super) fn attempt_label(job: &Job) -> Option<u32> {
-    job.labels.get("jobset.sigs.k8s.io/restart-attempt")?.parse().ok()
 }
 
 /// Whether a Job is of an attempt before the current one or, made anew alone, of its own attempt before: it is being deleted
 /// (`getChildJobs`).
 pub(super) fn is_previous(job_set: &JobSet, job: &Job, current: u32) -> bool {
-    let number = |label: &str| job.labels.get(label)?.parse::<u32>().ok();
     let own_restarts = || {
-        let replicated = job.labels.get("jobset.sigs.k8s.io/replicatedjob-name")?;
-        let index = number("jobset.sigs.k8s.io/job-index")? as usize;
-        let status = job_set.replicated_jobs_status.iter().find(|status| status.name == *replicated)?;
+        let (replicated, index) = (job.replicated_job()?, job.job_index()? as usize);
+        let status = job_set.replicated_jobs_status.iter().find(|status| *status.name == *replicated)?;
         status.job_restarts.get(index).copied()
     };
-    let own = number("jobset.sigs.k8s.io/job-restart-attempt").zip(own_restarts());
-    attempt_label(job).is_some_and(|attempt| attempt < current) || own.is_some_and(|(own, restarts)| own < restarts)
+    let own = job.own_restart_attempt().zip(own_restarts());
+    job.restart_attempt().is_some_and(|attempt| attempt < current) || own.is_some_and(|(own, restarts)| own < restarts)
 }
 
-/// A decision's rule and action in words: `rule userError (FailJobSet)`, `the default (RestartJobSet)`.
+/// A decision's rule and action in words: `rule userError (FailJobSet)`, `the default action
+/// RestartJobSet`.
 pub(super) fn rule_words(job_set: &JobSet, decision: &Decision) -> String {
-    let action = decision.action.as_ref().map(|action| format!(" ({action})")).unwrap_or_default();
+    let action = decision.action.as_ref();
+    let in_brackets = || action.map(|action| format!(" ({action})")).unwrap_or_default();
     match (rule_name(job_set, decision), decision.source) {
         _ if decision.in_place => "restarts in place, no Job failed and no rule was asked".to_owned(),
-        (Some(name), _) => format!("rule {name}{action}"),
-        (None, Some(_)) => format!("the default action{}", action.replace(['(', ')'], "")),
+        (Some(name), _) => format!("rule {name}{}", in_brackets()),
+        (None, Some(_)) => {
+            action.map_or("the default action".to_owned(), |action| format!("the default action {action}"))
+        }
         (None, None) if job_set.failure_policy.is_none() => "no failurePolicy".to_owned(),
-        (None, None) => format!("a rule that is not known{action}"),
+        (None, None) => format!("a rule that is not known{}", in_brackets()),
     }
 }
 

@@ -4,7 +4,7 @@ use super::JobSetFacts;
 use super::decision::Decision;
 use super::lives::JobFailure;
 use super::recorded::{Recorded, RecordedDecision};
-use crate::model::{FailurePolicy, JobSetAction};
+use crate::model::{FailurePolicy, Job, JobSetAction};
 use crate::policy::{FailedJob, job_set_rule_for};
 use crate::report::RuleSource;
 
@@ -75,7 +75,7 @@ fn evaluate(
     let Some((failure, job)) = failure.zip(recorded.job) else { return Evaluated::NoFailure };
     let replicated_job = decision
         .job_in_data
-        .and_then(|job| job.labels.get("jobset.sigs.k8s.io/replicatedjob-name").map(|name| &**name))
+        .and_then(Job::replicated_job)
         .or_else(|| facts.job_set.replicated_job_of(job).map(|replicated| &*replicated.name));
     let failed = FailedJob { replicated_job, reason: failure.reason, message: failure.message, at: failure.at };
     job_set_rule_for(policy, failed, &facts.patterns).map_or(Evaluated::Unjudged, Evaluated::Rule)

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::attempts::Attempt;
 use super::{JobSetFacts, is_previous};
+use crate::analysis::teardown::blocker;
 use crate::analysis::words::{list_names, telling_line};
 use crate::model::{Event, Job, JobSet, Pod, ReplicatedJob, Time, human_duration};
 use crate::policy::{FailedJob, job_set_choose};
@@ -129,7 +130,7 @@ fn what_follows(facts: &JobSetFacts, job: &Job) -> Option<String> {
         return Some("the JobSet fails, as it has no failure policy".to_owned());
     };
     let condition = job.failing()?;
-    let replicated_job = job.labels.get("jobset.sigs.k8s.io/replicatedjob-name").map(|name| &**name);
+    let replicated_job = job.replicated_job();
     let failed = FailedJob { replicated_job, reason: &condition.reason, message: &condition.message, at: condition.at };
     let choice = job_set_choose(policy, &[failed])?;
     let rule = choice.rule.map_or("the default", |rule| &*policy.rules[rule].name);
@@ -327,16 +328,7 @@ fn terminating<'f, 's>(facts: &'f JobSetFacts<'s, '_>, job: &Job) -> impl Iterat
 }
 
 fn blockers(facts: &JobSetFacts, pods: &[&Pod]) -> Vec<Blocker> {
-    let mut blockers: Vec<Blocker> = pods
-        .iter()
-        .map(|pod| Blocker {
-            pod: pod.name.to_string(),
-            node: pod.node.as_deref().map(str::to_owned),
-            node_ready: pod.node.as_deref().and_then(|name| facts.node(name)?.ready),
-            since: pod.deletion_requested,
-            grace_seconds: pod.grace_seconds(),
-        })
-        .collect();
+    let mut blockers: Vec<Blocker> = pods.iter().map(|pod| blocker(facts.snapshot, pod)).collect();
     blockers.sort_by(|a, b| (a.since, &a.pod).cmp(&(b.since, &b.pod)));
     blockers
 }
@@ -346,7 +338,7 @@ fn ending(facts: &JobSetFacts, blockers: &[Blocker]) -> String {
     let Some(first) = blockers.first() else { return "its pods to end".to_owned() };
     let mut text = format!("pod {} to end", first.pod);
     if let Some(name) = &first.node {
-        let node = facts.node(name);
+        let node = facts.snapshot.node(name);
         let state = match node.map(|node| (node.ready, node.is_silent)) {
             Some((Some(true), _)) => "ready",
             Some((_, true)) => "NOT READY, its kubelet is silent, so that the pod never ends by itself",

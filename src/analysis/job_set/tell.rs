@@ -24,6 +24,33 @@ pub(crate) struct Material<'s, 'a> {
     pub(crate) now: Option<Time>,
 }
 
+/// Events by namespace and name of what they are about.
+#[derive(Default)]
+struct Events<'s> {
+    of_job_sets: HashMap<(&'s str, &'s str), Vec<&'s Event>>,
+    of_jobs: BTreeMap<(&'s str, &'s str), Vec<&'s Event>>,
+    /// The last one that tells where a pod was put.
+    scheduled: HashMap<(&'s str, &'s str), &'s Event>,
+}
+
+impl<'s> Events<'s> {
+    fn of(snapshot: &'s Snapshot) -> Self {
+        let mut events = Self::default();
+        for event in &snapshot.events {
+            let key = (&*event.namespace, &*event.name);
+            match &*event.kind {
+                "JobSet" => events.of_job_sets.entry(key).or_default().push(event),
+                "Job" => events.of_jobs.entry(key).or_default().push(event),
+                "Pod" if &*event.reason == "Scheduled" => {
+                    events.scheduled.insert(key, event);
+                }
+                _ => {}
+            }
+        }
+        events
+    }
+}
+
 /// The stories of the `JobSet`s wanted, in the snapshot's order.
 pub(crate) fn stories<'s>(material: &Material<'s, '_>, wanted: impl Fn(&'s JobSet) -> bool) -> Vec<JobSetStory<'s>> {
     let snapshot = material.snapshot;
@@ -39,22 +66,9 @@ pub(crate) fn stories<'s>(material: &Material<'s, '_>, wanted: impl Fn(&'s JobSe
             failures_of.entry(job).or_default().push(index);
         }
     }
-    let mut events: HashMap<(&str, &str), Vec<&Event>> = HashMap::new();
-    let mut job_events: BTreeMap<(&str, &str), Vec<&Event>> = BTreeMap::new();
-    let mut scheduled: HashMap<(&str, &str), &Event> = HashMap::new();
-    for event in &snapshot.events {
-        let key = (&*event.namespace, &*event.name);
-        match &*event.kind {
-            "JobSet" => events.entry(key).or_default().push(event),
-            "Job" => job_events.entry(key).or_default().push(event),
-            "Pod" if &*event.reason == "Scheduled" => {
-                scheduled.insert(key, event);
-            }
-            _ => {}
-        }
-    }
+    let events = Events::of(snapshot);
     let story = |job_set: &'s JobSet| {
-        let own = events.get(&(&*job_set.namespace, &*job_set.name)).into_iter().flatten().copied();
+        let own = events.of_job_sets.get(&(&*job_set.namespace, &*job_set.name)).into_iter().flatten().copied();
         // Before it was made, another one may have had its name.
         let same = |event: &&Event| match (&event.uid, &job_set.uid) {
             (Some(uid), Some(own)) => uid == own,
@@ -69,9 +83,9 @@ pub(crate) fn stories<'s>(material: &Material<'s, '_>, wanted: impl Fn(&'s JobSe
             failures_of: &failures_of,
             failures: material.failures,
             events: own.filter(same).collect(),
-            job_events: &job_events,
-            scheduled: &scheduled,
-            nodes: &snapshot.nodes,
+            job_events: &events.of_jobs,
+            scheduled: &events.scheduled,
+            snapshot,
             patterns: Patterns::default(),
             evidence: material.evidence,
             now: material.now,

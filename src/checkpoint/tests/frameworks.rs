@@ -208,7 +208,7 @@ fn megatron() {
 }
 
 #[test]
-fn nemo_torchtune_and_torchprime() {
+fn nemo_and_torchtune() {
     check(&[
         (
             exec(
@@ -251,16 +251,24 @@ fn nemo_torchtune_and_torchprime() {
             .claim("/model", "m"),
             "torchtune; saves yes; /tmp/torchtune; 1 epoch (the default); resumes no; durable no ContainerDisk; -",
         ),
+    ]);
+}
+
+/// torchprime has no checkpoint keys of its own (`torchprime/torch_xla_models/configs/default.yaml`); those that its forks
+/// add have names that many scripts share.
+#[test]
+fn what_is_no_framework_of_the_table_is_told_by_its_names() {
+    check(&[
         (
             exec(
                 "python torchprime/torch_xla_models/train.py checkpoint_dir=gs://b/c save_steps=100 \
              resume_from_checkpoint=200",
             ),
-            "torchprime; saves yes; gs://b/c; 100 steps; resumes yes; durable yes ObjectStore; -",
+            "-; saves yes; gs://b/c; 100 steps; resumes yes; durable yes ObjectStore; -",
         ),
         (
             exec("python torchprime/torch_xla_models/train.py model=llama-3-8b"),
-            "torchprime; saves ?; -; -; resumes ?; durable ? Unknown; -",
+            "-; saves ?; -; -; resumes ?; durable ? Unknown; -",
         ),
     ]);
 }
@@ -328,4 +336,15 @@ fn kubeflow_sdk() {
         ),
         (bash(off), &format!("{name}; saves no; -; -; resumes no; durable ? Unknown; -")),
     ]);
+}
+
+/// `MaxText` takes variables as settings; a `ConfigMap` may hold any of them. What is given by arguments holds all the same.
+#[test]
+fn settings_may_stand_in_variables_that_are_not_told() {
+    let line = "python -m maxtext.trainers.pre_train.train";
+    let given = exec("python -m maxtext.trainers.pre_train.train base_output_directory=gs://b run_name=r");
+    let megatron = exec("torchrun pretrain_gpt.py --train-iters 9").all_env_from();
+    assert_eq!(exec(line).all_env_from().detect().saves.answer, Answer::Unknown);
+    assert_eq!(given.clone().all_env_from().detect().saves.answer, given.detect().saves.answer);
+    assert_eq!(megatron.detect().saves.answer, Answer::No, "it takes arguments alone");
 }

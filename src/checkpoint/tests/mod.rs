@@ -60,6 +60,29 @@ impl<'a> Pod<'a> {
         self.mount(path, "data", VolumeSource::PersistentVolumeClaim(claim))
     }
 
+    /// All variables of a `ConfigMap`, whatever they are called.
+    fn all_env_from(self) -> Self {
+        self.with(|container| container.env_from = true)
+    }
+
+    /// Another container that has the volume, or none.
+    fn beside(mut self, name: &'a str, volume: Option<&'a str>) -> Self {
+        let mounts = volume.map(|volume| (volume, "/elsewhere")).into_iter().collect();
+        self.template.containers.push(Container { name, mounts, ..Container::default() });
+        self
+    }
+
+    /// A restartable init container that has the volume.
+    fn sidecar(mut self, name: &'a str, volume: &'a str) -> Self {
+        self.template.sidecars.push(Container { name, mounts: vec![(volume, "/elsewhere")], ..Container::default() });
+        self
+    }
+
+    fn sharing_processes(mut self) -> Self {
+        self.template.shares_processes = true;
+        self
+    }
+
     fn grace(mut self, seconds: i64) -> Self {
         self.template.grace_seconds = Some(seconds);
         self

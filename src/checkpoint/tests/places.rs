@@ -86,7 +86,8 @@ fn the_longest_mount_holds() {
         assert_eq!(lies(&nested(path)).1, kind, "{path}");
     }
     assert_eq!(lies(&nested("ckpt/x").dir("/data")).1, Kind::Claim);
-    assert_eq!(lies(&nested("ckpt/x")).1, Kind::ContainerDisk);
+    // The image's working directory may be one of them.
+    assert_eq!(lies(&nested("ckpt/x")), (Answer::Unknown, Kind::Unknown, None));
     // JobSet and others add volumes by claim templates.
     let added = at("/c/x").with(|container| container.mounts.push(("checkpoints", "/c")));
     assert_eq!(lies(&added), (Answer::Unknown, Kind::Claim, Some("checkpoints".to_owned())));
@@ -101,4 +102,36 @@ fn what_would_delete_it() {
     assert_eq!(host.detect().durable.loses, [Loss::NodeLoss]);
     assert!(at("gs://b").detect().durable.loses.is_empty());
     assert_eq!(Loss::PodDeletion.to_string(), "deletion of the pod");
+}
+
+/// A sidecar may upload what it finds there, which no template tells.
+#[test]
+fn what_another_container_has_too_may_be_copied_in_time() {
+    use Answer::{No, Unknown, Yes};
+    let memory = VolumeSource::EmptyDir { memory: true };
+    let empty = VolumeSource::EmptyDir { memory: false };
+    let on = |source| at("/d/x").mount("/d", "v", source);
+    for (pod, answer, kind) in [
+        (on(empty), No, Kind::EmptyDir),
+        (on(empty).beside("proxy", None), No, Kind::EmptyDir),
+        (on(empty).beside("logs", Some("other")), No, Kind::EmptyDir),
+        (on(empty).beside("upload", Some("v")), Unknown, Kind::EmptyDir),
+        (on(empty).sidecar("upload", "v"), Unknown, Kind::EmptyDir),
+        (on(empty).sidecar("upload", "other"), No, Kind::EmptyDir),
+        (on(memory).sidecar("upload", "v"), Unknown, Kind::Memory),
+        (on(VolumeSource::Ephemeral).beside("upload", Some("v")), Unknown, Kind::EphemeralClaim),
+        (on(VolumeSource::ConfigMapOrSecret).beside("upload", Some("v")), No, Kind::Unknown),
+        (on(VolumeSource::PersistentVolumeClaim("c")).beside("upload", Some("v")), Yes, Kind::Claim),
+        // A container's own disk is seen by no other one, unless they share their processes.
+        (at("/x").beside("upload", Some("v")), No, Kind::ContainerDisk),
+        (at("/x").sharing_processes(), No, Kind::ContainerDisk),
+        (at("/x").beside("upload", None).sharing_processes(), Unknown, Kind::ContainerDisk),
+        (at("x").sidecar("upload", "v").sharing_processes(), Unknown, Kind::ContainerDisk),
+    ] {
+        let durable = pod.detect().durable;
+        assert_eq!((durable.answer, durable.kind), (answer, kind), "{:?}", pod.template);
+        assert_eq!(durable.why.contains("container upload"), answer == Unknown, "{}", durable.why);
+        let loses = on(empty).detect().durable.loses;
+        assert!(kind != Kind::EmptyDir || durable.loses == loses, "it is deleted with the pod all the same");
+    }
 }

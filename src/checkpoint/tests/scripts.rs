@@ -116,3 +116,21 @@ fn variables_are_replaced_where_they_are_told() {
         ),
     ]);
 }
+
+/// Not even their names are told: what is a default without them need not hold.
+#[test]
+fn variables_from_a_config_map_may_be_any() {
+    let default = "python t.py --ckpt_dir ${CKPT:-/c} --resume=${RESUME:-false}";
+    check(&[
+        (bash(default), "-; saves yes; /c; -; resumes no; durable no ContainerDisk; -"),
+        (bash(default).all_env_from(), "-; saves yes; ${CKPT:-/c}; -; resumes ?; durable ? Unknown; -"),
+        (
+            bash(default).all_env_from().env("CKPT", "gs://b"),
+            "-; saves yes; gs://b; -; resumes ?; durable yes ObjectStore; -",
+        ),
+        (
+            bash("CKPT=/c; python t.py --ckpt_dir ${CKPT:-/d}").all_env_from(),
+            "-; saves yes; /c; -; resumes ?; durable no ContainerDisk; -",
+        ),
+    ]);
+}

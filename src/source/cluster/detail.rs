@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::sync::PoisonError;
 
 use futures_util::stream::{self, StreamExt as _};
 
@@ -8,6 +9,7 @@ use super::list::Outcome;
 use super::page::Wanted;
 use super::reading::{Outcomes, Reading};
 use super::targets::AT_ONCE;
+use crate::model::Time;
 use crate::request::{Subject, Target, TargetKind};
 use crate::source::{Resource, SourceState};
 
@@ -34,11 +36,9 @@ impl Reading<'_> {
     async fn resolve(&self, subject: &Subject) -> Result<(Vec<Target>, Outcome), ClusterError> {
         let mut pods = Outcome::new(SourceState::NotAsked);
         let mut targets = BTreeSet::new();
-        let name = &*subject.name;
-        let target = |kind| Target { kind, name: name.to_owned() };
         let wants = |kind| subject.kind.is_none_or(|wanted| wanted == kind);
         if wants(TargetKind::Pod) {
-            match self.object(Resource::Pods, "v1", name).await {
+            match self.object(Resource::Pods, "v1", &subject.name).await {
                 Ok(read) => {
                     pods = read.outcome;
                     if let Some(Target { kind: TargetKind::Job, name: job }) = read.owner {
@@ -49,41 +49,52 @@ impl Reading<'_> {
             }
         }
         if wants(TargetKind::Job) {
-            match self.object(Resource::Jobs, "batch/v1", name).await {
+            match self.object(Resource::Jobs, "batch/v1", &subject.name).await {
                 Ok(read) => {
-                    let own = || target(TargetKind::Job);
+                    let own = || Target { kind: TargetKind::Job, name: subject.name.clone() };
                     targets.insert(read.owner.filter(|owner| owner.kind == TargetKind::JobSet).unwrap_or_else(own));
                 }
                 Err(fault) => self.must_be_there(subject, Resource::Jobs, "batch/v1", fault).await?,
             }
         }
-        // With its kind told, reading it as a target says whether it is there.
+        targets.extend(self.wrappers_called(subject).await?);
+        if targets.is_empty() && pods.state == SourceState::NotAsked {
+            return Err(self.nothing_of_any_kind(&subject.name).await);
+        }
+        Ok((targets.into_iter().collect(), pods))
+    }
+
+    /// The `CronJob` and the `JobSet` of the name. With its kind told, reading it as a target says whether it is there.
+    async fn wrappers_called(&self, subject: &Subject) -> Result<Vec<Target>, ClusterError> {
+        let name = &*subject.name;
+        let target = |kind| Target { kind, name: name.to_owned() };
+        let mut targets = Vec::new();
         match subject.kind {
-            Some(kind @ (TargetKind::CronJob | TargetKind::JobSet)) => {
-                targets.insert(target(kind));
-            }
+            Some(kind @ (TargetKind::CronJob | TargetKind::JobSet)) => targets.push(target(kind)),
             Some(_) => {}
             None => {
                 if self.is_there(Resource::CronJobs, "batch/v1", name).await? {
-                    targets.insert(target(TargetKind::CronJob));
+                    targets.push(target(TargetKind::CronJob));
                 }
                 let version = self.job_set_version().await.map_err(|fault| self.error(Resource::JobSets, fault))?;
                 if let Some(version) = version
                     && self.is_there(Resource::JobSets, &version, name).await?
                 {
-                    targets.insert(target(TargetKind::JobSet));
+                    targets.push(target(TargetKind::JobSet));
                 }
             }
         }
-        if targets.is_empty() && pods.state == SourceState::NotAsked {
-            let mut names = self.names(Resource::Jobs, "batch/v1").await;
-            names.extend(self.names(Resource::CronJobs, "batch/v1").await);
-            if let Ok(Some(version)) = self.job_set_version().await {
-                names.extend(self.names(Resource::JobSets, &version).await);
-            }
-            return Err(self.nothing_called(name, "job, cronjob, jobset or pod", names));
+        Ok(targets)
+    }
+
+    /// The error for a name that nothing has, with names like it.
+    async fn nothing_of_any_kind(&self, name: &str) -> ClusterError {
+        let mut names = self.names(Resource::Jobs, "batch/v1").await;
+        names.extend(self.names(Resource::CronJobs, "batch/v1").await);
+        if let Ok(Some(version)) = self.job_set_version().await {
+            names.extend(self.names(Resource::JobSets, &version).await);
         }
-        Ok((targets.into_iter().collect(), pods))
+        self.nothing_called(name, "job, cronjob, jobset or pod", names)
     }
 
     /// Whether an object is there. What may not be read may be: that is an error, and not "no".
@@ -127,9 +138,20 @@ impl Reading<'_> {
         self.degraded(Resource::Events, read)
     }
 
-    /// The nodes of pods that tell of a failure, by name; a node that is gone is none.
+    /// The nodes of pods that tell of a failure.
     async fn nodes(&self) -> Result<Outcome, ClusterError> {
-        let names = self.lister.intake.lock().unwrap_or_else(std::sync::PoisonError::into_inner).nodes_of_pods();
+        let names = self.lister.intake.lock().unwrap_or_else(PoisonError::into_inner).nodes_of_pods();
+        self.nodes_called(&names).await
+    }
+
+    /// The nodes of pods that should have ended before `now` and have not: whether force may be spoken of hangs on them.
+    pub(super) async fn nodes_of_late_pods(&self, now: Time) -> Result<Outcome, ClusterError> {
+        let names = self.lister.intake.lock().unwrap_or_else(PoisonError::into_inner).nodes_of_late_pods(now);
+        self.nodes_called(&names).await
+    }
+
+    /// Nodes by name; a node that is gone is none.
+    async fn nodes_called(&self, names: &[String]) -> Result<Outcome, ClusterError> {
         let mut all = Outcome::new(SourceState::NotAsked);
         if names.len() > MOST_NODES {
             let note = format!("only {MOST_NODES} of {} nodes are read, those with hanging pods first", names.len());
@@ -150,7 +172,7 @@ impl Reading<'_> {
 }
 
 /// Adds what became of one more read of a resource.
-fn add(outcomes: &mut Outcomes, resource: Resource, outcome: Outcome) {
+pub(super) fn add(outcomes: &mut Outcomes, resource: Resource, outcome: Outcome) {
     let place = Resource::ALL.iter().position(|other| *other == resource).unwrap_or_default();
     let before = std::mem::replace(&mut outcomes[place], Outcome::new(SourceState::NotAsked));
     outcomes[place] = before.join(outcome);

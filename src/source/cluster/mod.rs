@@ -25,6 +25,7 @@ mod targets;
 mod timeout;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use api::{Api, Patience};
 use list::{Lister, Outcome};
@@ -37,6 +38,7 @@ pub use session::{Object, RequestError, Session};
 pub use timeout::{TimeoutError, parse_timeout};
 
 use super::{Intake, Resource, Snapshot, Source, SourceState};
+use crate::model::Time;
 use crate::request::{Connection, Scope};
 
 /// The namespace that kubectl would use: the one asked for, the context's, a pod's own, or `default`.
@@ -107,10 +109,19 @@ async fn run(
     if let Some(subject) = &scope.subject {
         return Box::pin(reading.detail(subject)).await;
     }
-    match scope.targets.as_slice() {
-        [] => Box::pin(reading.all()).await,
-        targets => Box::pin(reading.targets(targets)).await,
-    }
+    let mut outcomes = match scope.targets.as_slice() {
+        [] => Box::pin(reading.all()).await?,
+        targets => Box::pin(reading.targets(targets)).await?,
+    };
+    let nodes = Box::pin(reading.nodes_of_late_pods(now())).await?;
+    detail::add(&mut outcomes, Resource::Nodes, nodes);
+    Ok(outcomes)
+}
+
+/// The machine's clock; at its beginning where it stands before 1970, when no pod is late.
+fn now() -> Time {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Time::from_seconds(i64::try_from(since.as_secs()).unwrap_or_default())
 }
 
 fn source(cluster: &str, resource: Resource, outcome: &Outcome, objects: u64) -> Source {

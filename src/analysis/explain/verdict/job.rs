@@ -5,7 +5,7 @@ use crate::analysis::job_set::rule_words;
 use crate::analysis::words::list_names;
 use crate::analysis::{Failure, group::cause_words};
 use crate::model::{Event, Job, Pod, Time};
-use crate::policy::{label, parse_message, recorded_rule};
+use crate::policy::{Retries, backoff_limit, label, parse_message, recorded_rule, retries_of_job};
 use crate::report::{Class, WorkloadState};
 
 pub(super) fn verdict(facts: &Facts, job: &Job, state: WorkloadState) -> String {
@@ -111,8 +111,9 @@ fn running(facts: &Facts, job: &Job) -> String {
     if let Some(failure) = facts.failures.iter().find(|failure| failure.class == Class::Restarting) {
         let node = facts.on_node(failure.node().map(|node| &**node));
         let pod = failure.pod_name().unwrap_or_default();
+        let retries = in_place(facts, job).map(|retries| format!("; {retries}")).unwrap_or_default();
         return format!(
-            "is running, and containers fail in place, where no rule sees them: {} in pod {pod}{node}.",
+            "is running, and containers fail in place, where no rule sees them: {} in pod {pod}{node}{retries}.",
             cause_words(failure)
         );
     }
@@ -128,11 +129,19 @@ fn running(facts: &Facts, job: &Job) -> String {
         all if all == own.len() => ", all ignored".to_owned(),
         some => format!(", {some} of them ignored"),
     };
-    let counted = match (job.backoff_limit_per_index, job.backoff_limit) {
-        (Some(limit), _) => format!("each index may fail {limit} times"),
-        (None, limit) => format!("{} of {} counted failures used", job.failed, limit.unwrap_or(6)),
-    };
+    let Retries { left, limit } = retries_of_job(job);
+    let of_job = format!("retries left: {} of {limit}", left.unwrap_or_default());
+    let counted = job.backoff_limit_per_index.map_or(of_job, |limit| format!("retries of each index: {limit}"));
     format!("is running{after}{ignored}; the last: {}; {counted}.", facts.happened(last))
+}
+
+/// What `OnFailure` compares with `backoffLimit`: the restarts of all containers of the pods that have not ended.
+fn in_place(facts: &Facts, job: &Job) -> Option<String> {
+    let restarts = facts.failures.iter().filter(|failure| failure.class == Class::Restarting);
+    let restarts = restarts.filter_map(|failure| Some(failure.restart()?.count)).fold(0, u32::saturating_add);
+    let limit = backoff_limit(job.backoff_limit, job.backoff_limit_per_index.is_some());
+    let left = Retries::after_restarts(restarts, limit).left.filter(|_| job.restarts_in_place)?;
+    Some(format!("restarts that backoffLimit {limit} still allows: {left}"))
 }
 
 /// A rule that judges the sidecar in the app's place, which may go on for ever.
@@ -187,7 +196,7 @@ fn why_it_fails(facts: &Facts, job: &Job) -> String {
         let node = facts.on_node(failure.node().map(|node| &**node));
         format!(", first in pod {}{node}", failure.pod_name().unwrap_or_default())
     });
-    let limit = job.backoff_limit.unwrap_or(6);
+    let limit = backoff_limit(job.backoff_limit, job.backoff_limit_per_index.is_some());
     match &*condition.reason {
         "BackoffLimitExceeded" if own.is_empty() => {
             let lost = match facts.count(Class::Lost) {

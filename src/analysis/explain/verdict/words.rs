@@ -28,8 +28,7 @@ impl Facts<'_, '_> {
     /// ` on node-1`, and that it is not ready, where that is so.
     pub(super) fn on_node(&self, node: Option<&str>) -> String {
         let Some(name) = node else { return String::new() };
-        let known = self.analysis.snapshot.nodes.iter().find(|node| *node.name == *name);
-        match known.filter(|node| node.ready == Some(false)) {
+        match self.analysis.snapshot.node(name).filter(|node| node.ready == Some(false)) {
             Some(node) => format!(" on {name} (NOT READY{})", self.since(node.ready_since)),
             None => format!(" on {name}"),
         }
