@@ -32,7 +32,7 @@ pub(super) fn advices<'a>(
         return Vec::new();
     };
     let over = Over { analysis, failures, story, kubectl };
-    let mut all = teardown::of_job_set(story, now, kubectl);
+    let mut all = teardown::of_job_set(analysis, story, now, kubectl);
     all.extend(over.endless());
     if story.state() == WorkloadState::Failed {
         all.extend(over.failed());

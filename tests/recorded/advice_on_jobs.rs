@@ -451,6 +451,18 @@ fn pods_that_cannot_end_on_a_dead_node_need_a_hand() {
     assert!(ready.report["suggestions"].to_string().contains("see what holds its pods, a finalizer or a volume"));
 }
 
+/// It posts that it is not ready, and ends pods all the same, in their grace period.
+#[test]
+fn pods_on_a_node_whose_kubelet_reports_are_not_ended_by_force() {
+    for (seconds, is_late) in [(30, true), (3600, false)] {
+        let story = held_up_for(seconds, Some(node_1(&ready("False"))));
+        let suggestions = story.report["suggestions"].as_array().unwrap();
+        assert!(suggestions.iter().all(|suggestion| suggestion["safety"] == "readOnly"), "{suggestions:#?}");
+        let told = |suggestion: &&Value| suggestion["why"].as_str().unwrap().contains("though its kubelet reports");
+        assert_eq!(suggestions.iter().any(|suggestion| told(&suggestion)), is_late, "{seconds}: {suggestions:#?}");
+    }
+}
+
 /// The node may be well, and a finalizer hold the pod: nothing is to be forced before the node is known to be down.
 #[test]
 fn pods_on_a_node_of_which_nothing_was_read_are_looked_at_first() {
