@@ -1,6 +1,7 @@
 use super::command::Command;
 use super::draft::Advice;
 use super::maker::Maker;
+use super::retry::Outcome;
 use super::{Kubectl, retry};
 use crate::analysis::{Analysis, Failure, exemplar};
 use crate::model::{ContainerEnd, ContainerKind, Job, Pod};
@@ -15,12 +16,19 @@ pub(super) struct Case<'a> {
     /// All of them: indexes in [`Analysis::failures`].
     pub(super) alike: &'a [u32],
     pub(super) kubectl: &'a Kubectl,
+    /// What `JobSet`s are about to do, by story.
+    pub(super) outcomes: &'a [Option<Outcome>],
 }
 
 impl<'a> Case<'a> {
-    pub(super) fn new(analysis: &'a Analysis<'a>, alike: &'a [u32], kubectl: &'a Kubectl) -> Self {
+    pub(super) fn new(
+        analysis: &'a Analysis<'a>,
+        alike: &'a [u32],
+        kubectl: &'a Kubectl,
+        outcomes: &'a [Option<Outcome>],
+    ) -> Self {
         let shown: Vec<&Failure> = alike.iter().map(|index| &analysis.failures[*index as usize]).collect();
-        Self { analysis, failure: shown[exemplar(&shown)], alike, kubectl }
+        Self { analysis, failure: shown[exemplar(&shown)], alike, kubectl, outcomes }
     }
 
     pub(super) fn advice(&self, kind: SuggestionKind, why: impl Into<String>) -> Advice {
@@ -45,17 +53,23 @@ impl<'a> Case<'a> {
     /// What the controllers do about it by themselves, if they do anything.
     pub(super) fn retried(&self) -> Option<String> {
         if let Some(Maker::JobSet(story, _)) = self.maker()
-            && let Some(restarts) = retry::restarts(story, self.failure)
+            && let Some(restarts) = retry::restarts(story, self.failure, self.outcome())
         {
             return Some(restarts);
         }
         retry::retried(self.failure)
     }
 
+    /// What its `JobSet` is about to do.
+    fn outcome(&self) -> Option<&'a Outcome> {
+        let story = self.analysis.workloads[self.failure.workload].story?;
+        self.outcomes.get(story)?.as_ref()
+    }
+
     /// Logs of the container to blame, or, where none has run, the pod's description; only while the pod exists.
     pub(super) fn look(&self) -> Vec<Command> {
         match (self.failure.pod, self.failure.end) {
-            (Some(pod), Some(end)) if !self.failure.is_disrupted() => {
+            (Some(pod), Some(end)) if !self.failure.ended_by_disruption() => {
                 self.kubectl.read(&["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container])
             }
             (Some(pod), _) => self.describe(pod),

@@ -2,18 +2,22 @@
 
 use super::Kubectl;
 use super::draft::Advice;
-use super::maker::Maker;
-use crate::analysis::{DeletedBy, Kept, kept_in, of_job_in};
+use super::maker::{Hold, Maker, Run};
+use super::protect;
+use crate::analysis::{Kept, kept_in, of_cron_job_in, of_job_in};
 use crate::checkpoint::Answer;
-use crate::model::JobSet;
-use crate::report::{Evidence, Safety, SuggestionKind};
+use crate::report::{Evidence, SuggestionKind};
 use crate::source::Snapshot;
 
 /// Where a workload keeps checkpoints, of several templates the one that saves.
 pub(super) fn kept_by(maker: Maker, snapshot: &Snapshot) -> Option<Kept> {
     let all = match maker {
         Maker::JobSet(story, _) => kept_in(story.job_set, snapshot),
-        Maker::Job(job) | Maker::CronJob(job, _) | Maker::Other(job, _) => {
+        // Another run is made from the template of now.
+        Maker::CronJob(Run { cron_job: Some(cron_job), .. }) => {
+            of_cron_job_in(cron_job, snapshot).into_iter().collect()
+        }
+        Maker::Job(job) | Maker::CronJob(Run { job, .. }) | Maker::Other(job, _) => {
             of_job_in(job, snapshot).into_iter().collect()
         }
     };
@@ -25,6 +29,26 @@ pub(super) fn kept_by(maker: Maker, snapshot: &Snapshot) -> Option<Kept> {
     all.into_iter().min_by_key(rank)
 }
 
+/// What becomes of the claim that checkpoints are configured to go to when a workload is made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stake {
+    /// Nothing, as far as is known.
+    None,
+    /// It goes with the workload, which owns it.
+    Owned,
+    /// It is being deleted, and goes with the pods.
+    Going,
+}
+
+/// What is at stake when the workload is deleted.
+pub(super) fn stake(maker: Maker, snapshot: &Snapshot) -> Stake {
+    match kept_by(maker, snapshot) {
+        Some(kept) if kept.is_being_deleted() => Stake::Going,
+        Some(kept) if protect::is_owned(maker, &kept, snapshot) => Stake::Owned,
+        _ => Stake::None,
+    }
+}
+
 /// What it takes to start a failed workload again, and what `why` it may help.
 pub(super) fn start_again(
     maker: Maker,
@@ -33,6 +57,14 @@ pub(super) fn start_again(
     why: &str,
     kubectl: &Kubectl,
 ) -> Vec<Advice> {
+    if let Some(Hold::Deleted(at)) = maker.hold() {
+        let why = format!("{why}, but it is being deleted since {at}: save what is still wanted of it");
+        return vec![Advice { evidence, ..Advice::new(SuggestionKind::Inspect, why).run(maker.show(kubectl)) }];
+    }
+    if let Some(run) = maker.later_run() {
+        let why = format!("{run}: to start another one now would do its work twice");
+        return vec![Advice { evidence, ..Advice::new(SuggestionKind::Wait, why).run(maker.show(kubectl)) }];
+    }
     let way = maker.restart(kubectl);
     let with_note = |why: String| if way.note.is_empty() { why } else { format!("{why}; {}", way.note) };
     let from_nothing = |why: String| {
@@ -45,16 +77,16 @@ pub(super) fn start_again(
         return vec![from_nothing(format!("{why}; {begins}"))];
     };
     let place = kept.checkpoints.saves.place.as_deref().unwrap_or("a place that is not told");
+    if kept.is_being_deleted() {
+        return protect::protect(maker, &kept, snapshot, kubectl).into_iter().collect();
+    }
     if kept.durable == Answer::No {
         return vec![from_nothing(format!(
             "{why}; it begins anew: {place}, where it saves, does not outlive its pods ({})",
             kept.why
         ))];
     }
-    let mut all = Vec::new();
-    if let Maker::JobSet(story, _) = maker {
-        all.extend(protect(story.job_set, &kept, kubectl));
-    }
+    let mut all: Vec<Advice> = protect::protect(maker, &kept, snapshot, kubectl).into_iter().collect();
     let resumes = match kept.checkpoints.resumes.answer {
         Answer::Yes => "to resume from there".to_owned(),
         Answer::No => format!("not to resume: {}; give it what makes it load first", kept.checkpoints.resumes.why),
@@ -66,30 +98,6 @@ pub(super) fn start_again(
     let advice = Advice::new(SuggestionKind::ResumeFromCheckpoint, with_note(why)).run(way.commands.clone());
     all.push(with_signs(Advice { evidence, ..advice }, &kept, maker).losing(way.loses.clone()));
     all
-}
-
-/// What keeps a claim that would go with its `JobSet`, whether by hand or by its time to live.
-pub(super) fn protect(job_set: &JobSet, kept: &Kept, kubectl: &Kubectl) -> Option<Advice> {
-    let claim = kept.claim.as_deref().filter(|_| kept.lost_with_job_set())?;
-    let due = kept.deletion(DeletedBy::JobSetTtl).map(|deletion| match deletion.at {
-        Some(at) => format!(", which ttlSecondsAfterFinished does at {at}"),
-        None => ", which ttlSecondsAfterFinished does once it has finished".to_owned(),
-    });
-    let why = format!(
-        "claim {claim}, where checkpoints are configured to go, is deleted with the JobSet{}: take its owner reference away; \
-         kubectl sigapps restart then lets the new JobSet use it again",
-        due.unwrap_or_default()
-    );
-    let patch = serde_json::json!([{"op": "remove", "path": "/metadata/ownerReferences"}]);
-    let words = ["patch", "pvc", claim, "-n", &job_set.namespace, "--type=json"];
-    let object = format!("jobset/{}/{}", job_set.namespace, job_set.name);
-    let advice = Advice::new(SuggestionKind::ProtectCheckpoint, why)
-        .run(kubectl.write(Safety::Mutating, &words, Some(&patch)))
-        .fact(&object, "spec.volumeClaimPolicies[].retentionPolicy.whenDeleted", "Delete");
-    Some(match job_set.ttl_seconds_after_finished {
-        Some(ttl) => advice.fact(object, "spec.ttlSecondsAfterFinished", ttl.to_string()),
-        None => advice,
-    })
 }
 
 /// GPU-seconds lost to disruptions from which on it is worth saying that checkpoints would have saved them.

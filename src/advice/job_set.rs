@@ -1,10 +1,11 @@
 //! What a `JobSet` calls for as a whole: its attempts are over and its Jobs, for the most part, gone.
 
+use super::change::{Change, Way};
 use super::command::Command;
 use super::draft::Advice;
-use super::maker::{Change, Maker};
-use super::{Kubectl, checkpoint, disruption, teardown};
-use crate::analysis::{Analysis, Attempt, Decision, Failure, JobSetStory};
+use super::maker::{Hold, Maker};
+use super::{Kubectl, checkpoint, disruption, protect, retry, teardown};
+use crate::analysis::{Analysis, Attempt, Decision, Failure, JobSetStory, is_sent};
 use crate::model::{JobSetAction, Time};
 use crate::report::{AttemptOutcome, Class, Evidence, Safety, SituationKind, SuggestionKind, WorkloadState};
 
@@ -32,7 +33,7 @@ pub(super) fn advices<'a>(
         return Vec::new();
     };
     let over = Over { analysis, failures, story, kubectl };
-    let mut all = teardown::of_job_set(story, now, kubectl);
+    let mut all = teardown::of_job_set(analysis, story, now, kubectl);
     all.extend(over.endless());
     if story.state() == WorkloadState::Failed {
         all.extend(over.failed());
@@ -98,7 +99,7 @@ impl<'a> Over<'a> {
             led_to.is_some_and(|(_, other)| std::ptr::eq(other, attempt))
         };
         attempt.decision.as_ref().is_some_and(Decision::is_disruption)
-            || self.own_failures().filter(is_of).any(Failure::is_disrupted)
+            || self.own_failures().filter(is_of).any(Failure::ended_by_disruption)
     }
 
     /// Restarts without end cost as long as nobody stops them.
@@ -106,6 +107,11 @@ impl<'a> Over<'a> {
         let situation =
             self.story.situations.iter().find(|situation| situation.kind == SituationKind::EndlessRestarts)?;
         let job_set = self.story.job_set;
+        if let Some(stop) = self.stopped_elsewhere() {
+            let why = format!("{}: {}, and mend what fails", situation.text, stop.note);
+            let advice = Advice::new(SuggestionKind::FixThenRestart, why).run(self.explain()).run(stop.commands);
+            return Some(Advice { evidence: self.recorded(), ..advice });
+        }
         let patch = serde_json::json!({"spec": {"suspend": true}});
         let words = ["patch", "jobset", &job_set.name, "-n", &job_set.namespace, "--type=merge"];
         let why = format!("{}: suspend it, and mend what fails", situation.text);
@@ -114,6 +120,34 @@ impl<'a> Over<'a> {
         let loses =
             "the pods of the attempt that runs, with their logs, and what was computed since the last checkpoint";
         Some(Advice { evidence: self.recorded(), ..advice }.losing(Some(loses.to_owned())))
+    }
+
+    /// How it is stopped where somebody else would resume it, as Kueue does with what it has admitted.
+    ///
+    /// Source: Kueue `pkg/controller/jobframework/reconciler.go`, `ReconcileGenericJob`, and `pkg/controller/constants`.
+    fn stopped_elsewhere(&self) -> Option<Way> {
+        let (job_set, maker) = (self.story.job_set, self.maker());
+        let note = match maker.hold() {
+            Some(Hold::Deleted(at)) => format!("it is being deleted since {at}: see that nothing makes it again"),
+            Some(Hold::Owner(owner)) => {
+                format!("suspend it through {}/{}, which owns it and may resume it", owner.kind, owner.name)
+            }
+            Some(Hold::Manager(manager)) => {
+                format!("suspend it where it comes from: {manager} runs it (spec.managedBy)")
+            }
+            Some(Hold::Application(application)) => format!("suspend it in what {application} applies"),
+            None => {
+                let queue = job_set.labels.get("kueue.x-k8s.io/queue-name").filter(|queue| !queue.is_empty())?;
+                let selector = format!("kueue.x-k8s.io/job-uid={}", job_set.uid.as_ref()?);
+                let namespace = &job_set.namespace;
+                let workload = ["get", "workloads.kueue.x-k8s.io", "-n", namespace, "-l", &selector];
+                let note = format!(
+                    "Kueue (queue {queue}) would resume it if it were suspended: set spec.active of its Workload to false"
+                );
+                return Some(Way { commands: self.kubectl.read(&workload), note, ..Way::default() });
+            }
+        };
+        Some(Way { commands: maker.show(self.kubectl), note, ..Way::default() })
     }
 
     fn failed(&self) -> Vec<Advice> {
@@ -136,7 +170,7 @@ impl<'a> Over<'a> {
         if !all.iter().any(is_protected)
             && let Some(kept) = checkpoint::kept_by(self.maker(), self.analysis.snapshot)
         {
-            all.extend(checkpoint::protect(self.story.job_set, &kept, self.kubectl));
+            all.extend(protect::protect(self.maker(), &kept, self.analysis.snapshot, self.kubectl));
         }
         all
     }
@@ -147,13 +181,9 @@ impl<'a> Over<'a> {
             let decision = attempt.decision.as_ref()?;
             let replicated = self.story.job_set.replicated_job_of(decision.job?)?;
             let (container, exit_code) = decision.container?;
-            (!decision.is_disruption() && !matches!(exit_code, 137 | 143)).then_some((
-                &replicated.name,
-                container,
-                exit_code,
-            ))
+            (!decision.is_disruption() && !is_sent(exit_code)).then_some((&replicated.name, container, exit_code))
         };
-        let last = signature(self.last_decided()?)?;
+        let last = self.last_decided().filter(|last| !self.is_disrupted(last)).and_then(signature)?;
         let alike = self.decided().filter(|attempt| signature(attempt) == Some(last)).count();
         if alike < ALIKE {
             return None;
@@ -191,9 +221,10 @@ impl<'a> Over<'a> {
         };
         let maker = self.maker();
         // Without a Job that fails at once there is nothing for the rule to see; that advice is given with the Job's rule.
-        let policy = maker.replicated_job().and_then(|job| job.policy.as_ref());
-        let (rule, operations) = match policy.filter(|policy| disruption::asks_for_disruptions(policy)) {
-            Some(_) => disruption::with_job_set(job_set),
+        let job = maker.replicated_job();
+        let fails_at = job.and_then(|job| disruption::fails_on_disruptions(job.policy.as_ref()?));
+        let (rule, operations) = match job.zip(fails_at) {
+            Some((job, rule)) => disruption::with_job_set(job_set, &job.name, rule),
             None => (None, Vec::new()),
         };
         let max = max.map_or("<unset>".to_owned(), |max| max.to_string());
@@ -205,7 +236,7 @@ impl<'a> Over<'a> {
             let why = format!("{why}; it is fixed once it is made: write it where the JobSet is made");
             return Some(advice(why).run(maker.show(self.kubectl)));
         }
-        let way = maker.change(&Change::Operations(Vec::new(), operations), self.kubectl);
+        let way = maker.change(&Change::Policy(Vec::new(), operations), self.analysis.snapshot, self.kubectl);
         let why = format!("{why}, or, as they need not count, in spec.failurePolicy.rules {}; {}", rule?, way.note);
         Some(advice(why).run(way.commands).losing(way.loses))
     }
@@ -215,7 +246,7 @@ impl<'a> Over<'a> {
             let decision = attempt.decision.as_ref();
             decision.is_some_and(|d| d.is_disruption() && d.job_in_data.is_none())
         });
-        let of_pods = self.own_failures().filter(|failure| failure.is_disrupted());
+        let of_pods = self.own_failures().filter(|failure| failure.ended_by_disruption());
         let lost = gone.filter_map(|attempt| attempt.gpu_seconds).chain(of_pods.filter_map(Failure::gpu_seconds)).sum();
         checkpoint::enable(self.maker(), self.analysis.snapshot, lost, self.recorded(), self.kubectl)
     }
@@ -250,7 +281,8 @@ impl<'a> Over<'a> {
         if !gone {
             return None;
         }
-        if matches!(state, WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing) {
+        let goes_on = matches!(state, WorkloadState::Running | WorkloadState::Restarting | WorkloadState::Failing);
+        if goes_on && retry::is_run_here(self.story.job_set) {
             // What cannot start does not come right by waiting.
             let is_stuck = self.own_failures().any(|failure| failure.class == Class::Pending);
             let advice = Advice::new(SuggestionKind::Wait, self.goes_on(state)).run(self.explain()).run(self.pods());

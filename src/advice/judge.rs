@@ -33,7 +33,7 @@ impl Case<'_> {
             let apart = self.tell_disruptions_apart().filter(|_| !self.used_too_much());
             return std::iter::once(advice).chain(apart).collect();
         }
-        if self.failure.is_disrupted() && self.failure.class != Class::Unknown {
+        if self.failure.ended_by_disruption() && self.failure.class != Class::Unknown {
             return self.disrupted();
         }
         let apart = self.tell_disruptions_apart();

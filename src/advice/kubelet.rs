@@ -110,7 +110,7 @@ impl Case<'_> {
 }
 
 /// Whether a pod was evicted for what it used itself, not for what the node lacked.
-fn is_over_own_limit(message: &str) -> bool {
+pub(super) fn is_over_own_limit(message: &str) -> bool {
     message.contains("exceeds the total limit of containers")
         || message.contains("exceeded its local ephemeral storage limit")
         || message.contains("exceeds the limit")

@@ -1,12 +1,11 @@
-//! Where a Job's spec is written, and how it can be changed there: most of it is fixed once the object is made.
-
-use serde_json::{Value, json};
+//! Where a Job's spec is written, and who decides about the object that holds it.
 
 use super::Kubectl;
-use super::command::Command;
+use super::change::Way;
 use crate::analysis::{Analysis, Failure, JobSetStory};
-use crate::model::{Job, Owner, ReplicatedJob};
+use crate::model::{CronJob, Job, Owner, ReplicatedJob, TemplateMemory, Time, Word};
 use crate::report::{Safety, WorkloadState};
+use crate::source::Snapshot;
 
 /// What makes the pods of a failure, and so holds their template.
 #[derive(Clone, Copy)]
@@ -14,46 +13,59 @@ pub(super) enum Maker<'a> {
     /// The Job itself.
     Job(&'a Job),
     /// The `CronJob` of a Job.
-    CronJob(&'a Job, &'a Owner),
+    CronJob(Run<'a>),
     /// A `JobSet`, and which of its replicated Jobs.
     JobSet(&'a JobSetStory<'a>, Option<usize>),
     /// Something else, which would fight a change of the Job.
     Other(&'a Job, &'a Owner),
 }
 
-/// A change of a Job's spec.
-#[derive(Clone, Debug)]
-pub(super) enum Change {
-    /// Resources of a container, as a strategic merge of the pod's spec: the one change that a suspended Job takes.
-    Resources(Value),
-    /// JSON patch operations, with paths from the Job's spec on, and others with paths from the whole object on.
-    Operations(Vec<Value>, Vec<Value>),
+/// A Job of a `CronJob`.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    pub(super) job: &'a Job,
+    pub(super) owner: &'a Owner,
+    /// The `CronJob` as it is now, where it is in the data.
+    pub(super) cron_job: Option<&'a CronJob>,
+    /// All of its Jobs in the data.
+    all: &'a [&'a Job],
 }
 
-/// How a change is made.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Way {
-    pub(super) commands: Vec<Command>,
-    /// What is to be known of it.
-    pub(super) note: String,
-    /// What is lost by it.
-    pub(super) loses: Option<String>,
+/// Who, but for us, decides about an object: a change or another start of it here is refused, or undone.
+#[derive(Clone, Copy)]
+pub(super) enum Hold<'a> {
+    /// It is being deleted.
+    Deleted(Time),
+    /// A controller that owns it.
+    Owner(&'a Owner),
+    /// A controller in another place, by `spec.managedBy`.
+    Manager(&'a str),
+    /// A `GitOps` tool's application.
+    Application(&'a str),
 }
 
 impl<'a> Maker<'a> {
     /// The maker of a failure's pods, as far as it is in the data.
     pub(super) fn of(analysis: &'a Analysis<'a>, failure: &'a Failure<'a>) -> Option<Self> {
-        let story = analysis.workloads[failure.workload].story.and_then(|story| analysis.stories.get(story));
-        let Some(job) = failure.job else {
-            let story = story?;
-            return Some(Self::JobSet(story, failure.job_name().and_then(|job| place(story, job))));
-        };
-        Some(match (&job.owner, story) {
+        if let Some(job) = failure.job {
+            return Some(Self::of_job(analysis, failure.workload, job));
+        }
+        let story = analysis.workloads[failure.workload].story.and_then(|story| analysis.stories.get(story))?;
+        Some(Self::JobSet(story, failure.job_name().and_then(|job| place(story, job))))
+    }
+
+    /// The maker of the pods of a workload's Job.
+    pub(super) fn of_job(analysis: &'a Analysis<'a>, workload: usize, job: &'a Job) -> Self {
+        let story = analysis.workloads[workload].story.and_then(|story| analysis.stories.get(story));
+        match (&job.owner, story) {
             (None, _) => Self::Job(job),
             (Some(_), Some(story)) => Self::JobSet(story, place(story, &job.name)),
-            (Some(owner), None) if owner.is("batch", "CronJob") => Self::CronJob(job, owner),
+            (Some(owner), None) if owner.is("batch", "CronJob") => {
+                let cron_job = cron_job(analysis.snapshot, job, owner);
+                Self::CronJob(Run { job, owner, cron_job, all: &analysis.workloads[workload].jobs })
+            }
             (Some(owner), None) => Self::Other(job, owner),
-        })
+        }
     }
 
     /// The replicated Job of a `JobSet`.
@@ -64,14 +76,31 @@ impl<'a> Maker<'a> {
         }
     }
 
+    /// What the template that the pods were made from says of memory.
+    pub(super) fn memory(self) -> Option<&'a TemplateMemory> {
+        match self {
+            Self::Job(job) | Self::CronJob(Run { job, .. }) | Self::Other(job, _) => Some(&*job.memory),
+            Self::JobSet(..) => self.replicated_job().map(|job| &*job.memory),
+        }
+    }
+
     /// Namespace and name of the object that holds the template.
-    fn place(self) -> (&'a str, &'a str, String) {
+    pub(super) fn place(self) -> (&'a str, &'a str, String) {
         match self {
             Self::Job(job) => (&job.namespace, &job.name, "job".to_owned()),
-            Self::CronJob(job, owner) | Self::Other(job, owner) => {
+            Self::CronJob(Run { job, owner, .. }) | Self::Other(job, owner) => {
                 (&job.namespace, &owner.name, owner.kind.to_ascii_lowercase())
             }
             Self::JobSet(story, _) => (&story.job_set.namespace, &story.job_set.name, "jobset".to_owned()),
+        }
+    }
+
+    /// What is made again where it is started again, or changed: `Job`, `JobSet`.
+    pub(super) const fn kind(self) -> &'static str {
+        match self {
+            Self::JobSet(..) => "JobSet",
+            Self::CronJob(..) => "CronJob",
+            Self::Job(_) | Self::Other(..) => "Job",
         }
     }
 
@@ -102,38 +131,72 @@ impl<'a> Maker<'a> {
     /// Whether it has failed for good.
     pub(super) fn has_failed(self) -> bool {
         match self {
-            Self::Job(job) | Self::CronJob(job, _) | Self::Other(job, _) => job.condition("Failed").is_some(),
+            Self::Job(job) | Self::CronJob(Run { job, .. }) | Self::Other(job, _) => job.condition("Failed").is_some(),
             Self::JobSet(story, _) => story.state() == WorkloadState::Failed,
         }
     }
 
-    /// The command that shows the object.
-    pub(super) fn show(self, kubectl: &Kubectl) -> Vec<Command> {
-        let (namespace, name, kind) = self.place();
-        kubectl.read(&["get", &kind, name, "-n", namespace, "-o", "yaml"])
+    /// Who else decides about it.
+    pub(super) fn hold(self) -> Option<Hold<'a>> {
+        let (deleted, owner, manager, application) = match self {
+            Self::Job(job) => (job.deletion_requested, None, job.managed_by.as_ref(), job.applied_by.as_ref()),
+            Self::CronJob(run) => {
+                let it = run.cron_job?;
+                (it.deletion_requested, it.owner.as_ref(), None, it.applied_by.as_ref())
+            }
+            Self::JobSet(story, _) => {
+                let it = story.job_set;
+                (it.deletion_requested, it.owner.as_ref(), it.managed_by.as_ref(), it.applied_by.as_ref())
+            }
+            Self::Other(_, owner) => (None, Some(owner), None, None),
+        };
+        deleted
+            .map(Hold::Deleted)
+            .or(owner.map(Hold::Owner))
+            .or(manager.map(|manager| Hold::Manager(manager)))
+            .or(application.map(|application| Hold::Application(application)))
     }
 
-    /// How it is started again, and what is lost by that. Nothing where something else would fight it.
+    /// The command that shows the object that decides.
+    pub(super) fn show(self, kubectl: &Kubectl) -> Vec<super::command::Command> {
+        let (namespace, name, kind) = self.place();
+        match self.hold() {
+            Some(Hold::Owner(owner)) => {
+                let kind = owner.kind.to_ascii_lowercase();
+                kubectl.read(&["get", &kind, &owner.name, "-n", namespace, "-o", "yaml"])
+            }
+            _ => kubectl.read(&["get", &kind, name, "-n", namespace, "-o", "yaml"]),
+        }
+    }
+
+    /// How it is started again, and what is lost by that. Nothing but a look where somebody else would refuse or fight it.
     pub(super) fn restart(self, kubectl: &Kubectl) -> Way {
         let (namespace, _, _) = self.place();
         let target = self.target();
         let words = ["sigapps", "restart", &target, "-n", namespace];
-        match self {
-            Self::Other(_, owner) => Way {
-                commands: self.show(kubectl),
-                note: format!("start it again through {}/{}, which owns it", owner.kind, owner.name),
-                loses: None,
-            },
-            Self::CronJob(..) => Way { commands: kubectl.write(Safety::Mutating, &words, None), ..Way::default() },
-            Self::Job(_) | Self::JobSet(..) => Way {
+        let elsewhere = |note: String| Way { commands: self.show(kubectl), note, ..Way::default() };
+        match (self, self.hold()) {
+            (_, Some(Hold::Deleted(at))) => elsewhere(format!("it is being deleted since {at}")),
+            // A new run of a CronJob is made beside what is there.
+            (Self::CronJob(..), _) => Way { commands: kubectl.write(Safety::Mutating, &words, None), ..Way::default() },
+            (_, Some(Hold::Owner(owner))) => {
+                elsewhere(format!("start it again through {}/{}, which owns it", owner.kind, owner.name))
+            }
+            (_, Some(Hold::Manager(manager))) => {
+                elsewhere(format!("start it again where it comes from: {manager} runs it (spec.managedBy)"))
+            }
+            (_, Some(Hold::Application(application))) => elsewhere(format!(
+                "{application} applies it: pause its sync first, and kubectl sigapps restart goes on with --force"
+            )),
+            (_, None) => Way {
                 commands: kubectl.write(Safety::Destructive, &words, None),
-                note: String::new(),
                 loses: Some(self.lost_by_restart()),
+                ..Way::default()
             },
         }
     }
 
-    fn lost_by_restart(self) -> String {
+    pub(super) fn lost_by_restart(self) -> String {
         match self {
             Self::JobSet(..) => {
                 "its Jobs, pods and their logs, status and restart counters, after they were saved to files".to_owned()
@@ -142,89 +205,35 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// How its Job's spec is changed.
-    pub(super) fn change(self, change: &Change, kubectl: &Kubectl) -> Way {
-        let (namespace, name, _) = self.place();
-        let patch = self.patch(change);
-        let by_operations = matches!(change, Change::Operations(..));
-        let direct = |kind: &str| {
-            let mut words = vec!["patch", kind, name, "-n", namespace];
-            words.extend(by_operations.then_some("--type=json"));
-            kubectl.write(Safety::Mutating, &words, Some(&patch))
-        };
-        match self {
-            Self::CronJob(..) => {
-                Way { commands: direct("cronjob"), note: "this holds for the runs to come".to_owned(), loses: None }
-            }
-            Self::Job(job) if job.suspend && !by_operations && job.condition("Failed").is_none() => Way {
-                commands: direct("job"),
-                note: "a suspended Job takes this change (Kubernetes 1.36 or newer)".to_owned(),
-                loses: None,
-            },
-            Self::Job(_) | Self::JobSet(..) if self.has_failed() => {
-                let target = self.target();
-                let words = ["sigapps", "restart", &target, "-n", namespace];
-                Way {
-                    commands: kubectl.write(Safety::Destructive, &words, Some(&patch)),
-                    note: format!("{}: make it again with the change", self.what_is_fixed()),
-                    loses: Some(self.lost_by_restart()),
-                }
-            }
-            Self::Job(_) | Self::JobSet(..) => Way {
-                commands: self.show(kubectl),
-                note: format!("{}: change it where it is made", self.what_is_fixed()),
-                loses: None,
-            },
-            Self::Other(_, owner) => Way {
-                commands: self.show(kubectl),
-                note: format!("change it in {}/{}, which makes the Job", owner.kind, owner.name),
-                loses: None,
-            },
+    /// Of a `CronJob`: why its failed run needs no other, as another one does, or has done, the work. Two at once are what
+    /// `concurrencyPolicy` may forbid, and that does not hold for a run by hand.
+    pub(super) fn later_run(self) -> Option<String> {
+        let Self::CronJob(run) = self else { return None };
+        let failed = run.job;
+        let others = || run.all.iter().filter(|job| job.name != failed.name);
+        if let Some(run) = others().find(|job| !job.is_finished() && job.deletion_requested.is_none()) {
+            return Some(format!("run {} is active", run.name));
         }
-    }
-
-    fn what_is_fixed(self) -> &'static str {
-        match self {
-            Self::JobSet(..) => "what a JobSet says of its Jobs and of failures is fixed once it is made",
-            _ => "a Job's policy and template are fixed once it is made",
+        let is_unseen = |name: &&Word| !run.all.iter().any(|job| job.name == **name);
+        if let Some(run) = run.cron_job.into_iter().flat_map(|cron_job| &cron_job.active).find(is_unseen) {
+            return Some(format!("run {run} is active"));
         }
-    }
-
-    fn patch(self, change: &Change) -> Value {
-        match change {
-            Change::Resources(pod_spec) => {
-                let job_spec = json!({"template": {"spec": pod_spec}});
-                match self {
-                    Self::Job(_) | Self::Other(..) => json!({"spec": job_spec}),
-                    Self::CronJob(..) => json!({"spec": {"jobTemplate": {"spec": job_spec}}}),
-                    Self::JobSet(..) => {
-                        let name = self.replicated_job().map_or("", |job| &*job.name);
-                        json!({"spec": {"replicatedJobs": [{"name": name, "template": {"spec": job_spec}}]}})
-                    }
-                }
-            }
-            Change::Operations(of_job_spec, of_object) => {
-                let prefix = match self {
-                    Self::Job(_) | Self::Other(..) => "/spec".to_owned(),
-                    Self::CronJob(..) => "/spec/jobTemplate/spec".to_owned(),
-                    Self::JobSet(_, index) => format!("/spec/replicatedJobs/{}/template/spec", index.unwrap_or(0)),
-                };
-                let moved = of_job_spec.iter().map(|operation| below(operation, &prefix));
-                Value::Array(moved.chain(of_object.iter().cloned()).collect())
-            }
+        if let Some(run) = others().find(|job| job.created > failed.created && job.condition("Complete").is_some()) {
+            return Some(format!("the later run {} has completed", run.name));
         }
+        let ended = failed.condition("Failed").and_then(|condition| condition.at);
+        let succeeded = run.cron_job.and_then(|cron_job| cron_job.last_succeeded);
+        succeeded.filter(|succeeded| Some(*succeeded) > ended).map(|at| format!("another run has completed at {at}"))
     }
 }
 
-/// A JSON patch operation with its paths below a prefix.
-fn below(operation: &Value, prefix: &str) -> Value {
-    let mut operation = operation.clone();
-    for field in ["path", "from"] {
-        if let Some(path) = operation.get(field).and_then(Value::as_str) {
-            operation[field] = format!("{prefix}{path}").into();
-        }
-    }
-    operation
+/// The `CronJob` that made a Job, not one that was made anew under its name.
+fn cron_job<'a>(snapshot: &'a Snapshot, job: &Job, owner: &Owner) -> Option<&'a CronJob> {
+    let place = |it: &CronJob| (&*it.namespace, &*it.name).cmp(&(&*job.namespace, &*owner.name));
+    let first = snapshot.cron_jobs.partition_point(|it| place(it).is_lt());
+    let of_name = snapshot.cron_jobs[first..].iter().take_while(|it| place(it).is_eq());
+    let same = |it: &&CronJob| it.uid.is_none() || owner.uid.is_none() || it.uid == owner.uid;
+    of_name.filter(same).last()
 }
 
 /// Which replicated Job a Job of a `JobSet` is made of.

@@ -3,11 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::case::{Case, list_of};
+use super::change::Change;
 use super::draft::Advice;
-use super::maker::{Change, Maker};
+use super::maker::Maker;
 use crate::analysis::object;
 use crate::model::ContainerEnd;
-use crate::report::SuggestionKind;
+use crate::report::{Safety, SuggestionKind};
 
 impl Case<'_> {
     /// The end of a container that was OOM-killed. Exit code 137 alone is no sign of that.
@@ -17,76 +18,161 @@ impl Case<'_> {
 
     pub(super) fn raise_memory(&self, end: &ContainerEnd) -> Advice {
         let container = &end.container;
-        let memory = end.memory.as_deref();
-        let limit = memory.and_then(|memory| memory.limit.as_deref());
-        let request = memory.and_then(|memory| memory.request.as_deref());
-        let mut why = match limit {
-            Some(limit) => format!(
-                "{container} was OOM-killed at its memory limit {limit} (request {}): give it more",
-                request.unwrap_or("none")
-            ),
-            None => format!(
-                "{container} was OOM-killed without a memory limit of its own (request {}), so that the node had none left: \
-                 request what it needs",
-                request.unwrap_or("none")
-            ),
-        };
+        let mut why = killed(end);
         if let Some(retries) = self.retried() {
             why = format!("{why}; {retries}");
         }
         let mut commands = self.failure.pod.map(|pod| self.describe(pod)).unwrap_or_default();
         let mut loses = None;
-        if let (Some(maker), Some(patch)) = (self.maker(), more_memory(end)) {
-            let way = maker.change(&patch, self.kubectl);
-            why = format!("{why}; {}", way.note);
-            let twice = if matches!(maker, Maker::Other(..)) { "" } else { " (the command doubles it)" };
-            if way.commands.iter().any(|command| command.safety > crate::report::Safety::ReadOnly) {
-                why.push_str(twice);
+        if let Some(maker) = self.maker() {
+            match (more_memory(end, maker), maker.memory().map(|template| template.of(container))) {
+                (Some(change), _) => {
+                    let way = maker.change(&change, self.analysis.snapshot, self.kubectl);
+                    let changes = way.commands.iter().any(|command| command.safety > Safety::ReadOnly);
+                    let twice = if changes { " (the command doubles it)" } else { "" };
+                    why = format!("{why}; {}{twice}", way.note);
+                    loses = way.loses;
+                    commands.extend(way.commands);
+                }
+                // What a webhook adds to the pods is not to be given a second, half container in the template.
+                (None, Some(None)) => {
+                    why = format!("{why}; its template has no such container: change it in what adds it to the pods");
+                }
+                (None, _) => {
+                    let way = maker.by_hand(self.kubectl);
+                    why = format!("{why}; {}", way.note);
+                    commands.extend(way.commands);
+                }
             }
-            loses = way.loses;
-            commands.extend(way.commands);
         }
-        let mut advice = self.advice(SuggestionKind::RaiseMemory, why).run(commands).losing(loses);
-        if let Some(pod) = self.failure.pod {
-            let pod = object("pod", &pod.namespace, &pod.name);
-            let path = |list| format!("spec.{}[name={container}].resources.{list}.memory", list_of(end));
-            advice = advice.fact(&pod, path("limits"), limit.unwrap_or("<unset>"));
-            advice = advice.fact(&pod, path("requests"), request.unwrap_or("<unset>"));
+        let advice = self.advice(SuggestionKind::RaiseMemory, why).run(commands).losing(loses);
+        self.with_memory(advice, end)
+    }
+
+    fn with_memory(&self, mut advice: Advice, end: &ContainerEnd) -> Advice {
+        let Some(pod) = self.failure.pod else { return advice };
+        let pod = object("pod", &pod.namespace, &pod.name);
+        let memory = end.memory.as_deref();
+        let path = |list| format!("spec.{}[name={}].resources.{list}.memory", list_of(end), end.container);
+        let of = |value: Option<&Option<Box<str>>>| value.and_then(Option::as_deref).unwrap_or("<unset>").to_owned();
+        advice = advice.fact(&pod, path("limits"), of(memory.map(|memory| &memory.limit)));
+        advice = advice.fact(&pod, path("requests"), of(memory.map(|memory| &memory.request)));
+        match memory.and_then(|memory| memory.pod_limit.as_deref()) {
+            Some(limit) => advice.fact(&pod, "spec.resources.limits.memory", limit),
+            None => advice,
         }
-        advice
     }
 }
 
-/// Twice the memory: what was needed is not known, only that it was more than the limit.
-fn more_memory(end: &ContainerEnd) -> Option<Change> {
-    let memory = end.memory.as_deref()?;
+/// Which memory was used up.
+fn killed(end: &ContainerEnd) -> String {
+    let container = &end.container;
+    let memory = end.memory.as_deref();
+    let request = memory.and_then(|memory| memory.request.as_deref()).unwrap_or("none");
+    let limit = memory.and_then(|memory| memory.limit.as_deref());
+    match (limit, memory.and_then(|memory| memory.pod_limit.as_deref())) {
+        (Some(limit), None) => {
+            format!("{container} was OOM-killed at its memory limit {limit} (request {request}): give it more")
+        }
+        (Some(limit), Some(of_pod)) => format!(
+            "{container} was OOM-killed at its memory limit {limit} (request {request}) or at that of the pod, {of_pod} \
+             (spec.resources), which all of its containers share: see which it was, and give it more"
+        ),
+        (None, Some(of_pod)) => format!(
+            "{container} was OOM-killed at the memory limit {of_pod} of the pod (spec.resources), which all of its containers \
+             share: give the pod more"
+        ),
+        (None, None) => format!(
+            "{container} was OOM-killed without a memory limit of its own (request {request}), so that the node had none left: \
+             request what it needs"
+        ),
+    }
+}
+
+/// Twice the memory: what was needed is not known, only that it was more than the limit. Nothing where a limit of the pod as a
+/// whole is to be weighed against it, or where the API server would refuse the outcome: a request must not be above its
+/// limit.
+///
+/// Source: Kubernetes `pkg/apis/core/validation`, `ValidateContainerResourceRequirements` and `validatePodResources`.
+fn more_memory(end: &ContainerEnd, maker: Maker) -> Option<Change> {
+    let memory = end.memory.as_deref().filter(|memory| memory.pod_limit.is_none())?;
+    let template = maker.memory()?.of(&end.container)?;
+    let value = |quantity: Option<&str>| quantity.and_then(bytes_doubled);
+    let limit = memory.limit.as_deref().map(doubled);
+    // A limit that cannot be read cannot be raised, and nothing is to be asked for above it.
+    let limit = limit.map_or(Some(None), |limit| limit.map(Some))?;
+    // A request below the limit stays: only that the limit was too low is known.
+    let is_equal = value(memory.request.as_deref()) == value(memory.limit.as_deref());
+    let request = memory.request.as_deref().filter(|_| limit.is_none() || is_equal).and_then(doubled);
     let mut resources = Map::new();
-    let limit = memory.limit.as_deref().and_then(doubled);
     if let Some(limit) = &limit {
         resources.insert("limits".to_owned(), json!({"memory": limit}));
     }
-    // A request below the limit stays: only that the limit was too low is known.
-    let request =
-        memory.request.as_deref().filter(|request| limit.is_none() || memory.limit.as_deref() == Some(request));
-    if let Some(request) = request.and_then(doubled) {
+    if let Some(request) = &request {
         resources.insert("requests".to_owned(), json!({"memory": request}));
     }
-    if resources.is_empty() {
+    let outcome = [(&request, &template.request), (&limit, &template.limit)];
+    let [asked, most] = outcome.map(|(new, old)| value(new.as_deref().or(old.as_deref())));
+    let is_refused = asked.zip(most).is_some_and(|(asked, most)| asked > most);
+    if resources.is_empty() || is_refused {
         return None;
     }
     let container = json!({"name": &*end.container, "resources": Value::Object(resources)});
-    Some(Change::Resources(json!({list_of(end): [container]})))
+    Some(Change::Resources(end.container.clone(), json!({list_of(end): [container]})))
 }
 
-/// A whole quantity, doubled, in the unit in which it is written.
+/// Units of quantities, in bytes.
+const UNITS: [(&str, u128); 13] = [
+    ("", 1),
+    ("k", 1000),
+    ("M", 1_000_000),
+    ("G", 1_000_000_000),
+    ("T", 1_000_000_000_000),
+    ("P", 1_000_000_000_000_000),
+    ("E", 1_000_000_000_000_000_000),
+    ("Ki", 1 << 10),
+    ("Mi", 1 << 20),
+    ("Gi", 1 << 30),
+    ("Ti", 1 << 40),
+    ("Pi", 1 << 50),
+    ("Ei", 1 << 60),
+];
+
+/// A quantity, doubled: a whole one in the unit in which it is written, any other in the one that makes it shortest.
 fn doubled(quantity: &str) -> Option<String> {
+    let bytes = bytes_doubled(quantity)?;
     let digits = quantity.find(|c: char| !c.is_ascii_digit()).unwrap_or(quantity.len());
     let (number, unit) = quantity.split_at(digits);
-    if !["", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"].contains(&unit) {
+    if let (Ok(number), true) = (number.parse::<u128>(), UNITS.iter().any(|(known, _)| *known == unit)) {
+        return Some(format!("{}{unit}", number * 2));
+    }
+    let whole = UNITS.iter().filter(|(_, size)| bytes % size == 0);
+    whole.map(|(unit, size)| format!("{}{unit}", bytes / size)).min_by_key(String::len)
+}
+
+/// Twice as many bytes as a quantity says, rounded up. `None` where it is none, is nothing, or is more than the API server
+/// keeps (`resource.Quantity`: 2^63 - 1).
+fn bytes_doubled(quantity: &str) -> Option<u128> {
+    let digits = quantity.find(|c: char| !matches!(c, '0'..='9' | '.')).unwrap_or(quantity.len());
+    let (number, unit) = quantity.split_at(digits);
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    if part.len() > 18 || whole.len() > 19 {
         return None;
     }
-    let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
-    Some(format!("{}{unit}", number.checked_mul(2)?))
+    let scaled: u128 = format!("{whole}{part}").parse().ok()?;
+    let below = 10_u128.pow(u32::try_from(part.len()).ok()?);
+    let (times, by) = match unit {
+        "m" => (1, 1000),
+        "u" => (1, 1_000_000),
+        "n" => (1, 1_000_000_000),
+        unit => match UNITS.iter().find(|(known, _)| *known == unit) {
+            Some((_, size)) => (*size, 1),
+            // The exponent form, "12e6".
+            None => (10_u128.checked_pow(unit.strip_prefix(['e', 'E'])?.parse().ok()?)?, 1),
+        },
+    };
+    let bytes = scaled.checked_mul(times)?.checked_mul(2)?.div_ceil(below.checked_mul(by)?);
+    (bytes > 0 && bytes <= i64::MAX.unsigned_abs().into()).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -100,11 +186,25 @@ mod tests {
             ("900Gi", Some("1800Gi")),
             ("512M", Some("1024M")),
             ("134217728", Some("268435456")),
-            ("1.5Gi", None),
+            ("2Pi", Some("4Pi")),
+            ("1.5Gi", Some("3Gi")),
+            ("0.7Gi", Some("1503238554")),
+            // What the API server makes of 0.7Gi.
+            ("751619276800m", Some("1503238554")),
+            ("1e9", Some("2G")),
+            ("1E3", Some("2k")),
+            ("1E", Some("2E")),
             ("0", None),
-            ("1e9", None),
+            ("-1Gi", None),
+            ("1e", None),
+            ("1e-3", None),
+            ("1.2.3", None),
+            (".", None),
+            ("1Zi", None),
             ("many", None),
             ("", None),
+            ("5E", None),
+            ("1e40", None),
             ("18446744073709551615", None),
         ] {
             assert_eq!(doubled(quantity).as_deref(), twice, "{quantity}");

@@ -5,6 +5,7 @@
 //! for every workload it names; equal sentences become one suggestion.
 
 mod case;
+mod change;
 mod checkpoint;
 mod command;
 mod disruption;
@@ -15,6 +16,7 @@ mod kubelet;
 mod maker;
 mod memory;
 mod node;
+mod protect;
 mod repeated;
 mod retry;
 mod teardown;
@@ -57,6 +59,7 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
     let Reported { mut report, members, by_rule } = reported;
     // First, as it takes most room while it lasts.
     let bad_nodes = node::bad_nodes(analysis, kubectl);
+    let outcomes = retry::outcomes(analysis);
     let mut drafts = Drafts::default();
     let by_rule = by_rule.as_ref().unwrap_or(&members);
     for (position, group) in by_rule.iter().enumerate() {
@@ -65,7 +68,7 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
             if analysis.failures[failures[0] as usize].gone_job().is_some() {
                 continue;
             }
-            for advice in Case::new(analysis, &failures, kubectl).advices() {
+            for advice in Case::new(analysis, &failures, kubectl, &outcomes).advices() {
                 drafts.add(position, advice, &failures);
             }
         }
@@ -110,6 +113,11 @@ impl Drafts {
             for job in &analysis.workloads[workload].jobs {
                 if analysis.workloads[workload].story.is_none() {
                     advices.extend(ending.of_job(analysis, job, now, kubectl));
+                    let failed = Some(maker::Maker::of_job(analysis, workload, job)).filter(|maker| maker.has_failed());
+                    let kept = failed.and_then(|maker| Some((maker, checkpoint::kept_by(maker, analysis.snapshot)?)));
+                    advices.extend(
+                        kept.and_then(|(maker, kept)| protect::protect(maker, &kept, analysis.snapshot, kubectl)),
+                    );
                 }
             }
             advices.extend(enable_checkpoint(analysis, workload, &failures, kubectl));
@@ -126,8 +134,9 @@ impl Drafts {
 /// For a workload that is no `JobSet`: whether disruptions cost what checkpoints would have saved.
 fn enable_checkpoint(analysis: &Analysis, workload: usize, failures: &[u32], kubectl: &Kubectl) -> Option<Advice> {
     let workload = &analysis.workloads[workload];
-    let disrupted =
-        || failures.iter().map(|index| &analysis.failures[*index as usize]).filter(|failure| failure.is_disrupted());
+    let disrupted = || {
+        failures.iter().map(|index| &analysis.failures[*index as usize]).filter(|failure| failure.ended_by_disruption())
+    };
     let lost: f64 = disrupted().filter_map(Failure::gpu_seconds).sum();
     let example = disrupted().find(|failure| failure.job.is_some()).filter(|_| workload.story.is_none())?;
     checkpoint::enable(maker::Maker::of(analysis, example)?, analysis.snapshot, lost, example.evidence(), kubectl)

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Kubectl;
 use super::draft::Advice;
+use super::kubelet::is_over_own_limit;
 use crate::analysis::{Analysis, Failure, object};
-use crate::model::{Job, Node, Owner, Uid};
+use crate::model::{Node, Owner, Pod};
 use crate::report::{Class, Safety, SuggestionKind};
 
 /// So few failures may gather by chance.
@@ -39,7 +40,8 @@ pub(super) fn bad_nodes(analysis: &Analysis, kubectl: &Kubectl) -> Vec<(Advice, 
             continue;
         }
         let of_node = (0..).zip(&analysis.failures).filter(|(_, failure)| {
-            may_blame_node(failure) && failure.pod.is_some_and(|pod| pod.node.as_deref() == Some(name))
+            let on_node = failure.pod.filter(|pod| pod.node.as_deref() == Some(name));
+            on_node.is_some_and(|pod| may_blame_node(failure) || !pod.unhealthy_devices().is_empty())
         });
         let of_node: Vec<u32> = of_node.map(|(index, _)| index).collect();
         found.push((advice(analysis, name, tally, all, devices, kubectl), of_node));
@@ -48,8 +50,7 @@ pub(super) fn bad_nodes(analysis: &Analysis, kubectl: &Kubectl) -> Vec<(Advice, 
 }
 
 fn tallies<'a>(analysis: &'a Analysis, unhealthy: impl Iterator<Item = &'a str>) -> Tallies<'a> {
-    let blamed = analysis.failures.iter().filter(|failure| may_blame_node(failure));
-    let mut failed_on: Vec<&str> = blamed.filter_map(|failure| failure.pod?.node.as_deref()).collect();
+    let mut failed_on: Vec<&str> = blamed_pods(analysis).filter_map(|pod| pod.node.as_deref()).collect();
     failed_on.sort_unstable();
     let failures = failed_on.len() as u64;
     let runs = failed_on.chunk_by(|a, b| a == b).map(|run| (run[0], Tally { failures: run.len() as u64, pods: 0 }));
@@ -74,27 +75,57 @@ fn tallies<'a>(analysis: &'a Analysis, unhealthy: impl Iterator<Item = &'a str>)
     Tallies { all: Tally { failures, pods }, nodes: nodes.len(), suspects }
 }
 
-/// Whether a failure may be the node's: not one that the workload brings about wherever it runs.
+/// Pods of which a failure may be the node's, each once: a pod of which several containers fail is one draw.
+fn blamed_pods<'a>(analysis: &'a Analysis) -> impl Iterator<Item = &'a Pod> {
+    let mut last: Option<&Pod> = None;
+    let pods = analysis.failures.iter().filter(|failure| may_blame_node(failure)).filter_map(|failure| failure.pod);
+    pods.filter(move |pod| !last.replace(pod).is_some_and(|last| std::ptr::eq(last, *pod)))
+}
+
+/// Whether a failure may be the node's: not one that the workload brings about wherever it runs, nor one that somebody
+/// brought about who wanted the node's room, or it empty. A pod that may run nowhere else says nothing of the node.
 fn may_blame_node(failure: &Failure) -> bool {
     let own = failure.rule.is_some_and(|rule| rule.sidecar || (rule.by_exit_code() && rule.action.ends_job()))
-        || failure.end.is_some_and(|end| end.memory.as_ref().is_some_and(|memory| memory.limit.is_some()));
+        || failure.end.is_some_and(|end| {
+            end.memory.as_ref().is_some_and(|memory| memory.limit.is_some() || memory.pod_limit.is_some())
+        });
     let judged = matches!(
         failure.class,
         Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unmatchable | Class::Restarting | Class::Unknown
     );
-    judged && !own
+    judged
+        && (!own || failure.ended_by_disruption())
+        && failure.pod.is_some_and(|pod| !pod.is_pinned && may_be_nodes(pod))
 }
 
-/// How many pods are on which node, of the Jobs with failures: those that are fine among them.
+/// Whether the pod ended by itself, or was disrupted because of the node: by a taint that evicts, by the loss of the node, by a
+/// device's taint, or by the kubelet for want of what the pod did not use up alone, or to shut down.
+///
+/// Source: the reasons of `DisruptionTarget` (`core/v1`, `PodReasonTerminationByKubelet`, and KEP-3329), and the kubelet's
+/// `preemption.go`: it makes room for static pods.
+fn may_be_nodes(pod: &Pod) -> bool {
+    let Some(disruption) = pod.disruption() else { return !is_evicted_for_own(pod) };
+    match disruption.reason.as_deref() {
+        Some("DeletionByTaintManager" | "DeletionByPodGC" | "DeletionByDeviceTaintManager") => true,
+        Some("TerminationByKubelet") => pod.reason() != Some("Preempting") && !is_evicted_for_own(pod),
+        // Preemption by the scheduler, eviction by the API, as a drain asks for it, or whatever else somebody wanted.
+        _ => false,
+    }
+}
+
+fn is_evicted_for_own(pod: &Pod) -> bool {
+    pod.reason() == Some("Evicted") && pod.message().is_some_and(is_over_own_limit)
+}
+
+/// How many pods are on which node, of the Jobs with failures that may be a node's: those that are fine among them.
 fn pods_on<'a>(analysis: &'a Analysis) -> impl Iterator<Item = (&'a str, u64)> {
-    let jobs: HashSet<*const Job> = analysis.failures.iter().filter_map(|f| f.job).map(std::ptr::from_ref).collect();
     let snapshot = analysis.snapshot;
-    let with_failures = snapshot.jobs.iter().filter(|job| jobs.contains(&std::ptr::from_ref(*job)));
-    let of_jobs: HashSet<(Option<&Uid>, &str)> = with_failures.map(|job| (job.uid.as_ref(), &*job.name)).collect();
-    let told = snapshot.pods.iter().filter_map(|pod| Some((pod.owner.as_deref()?, pod.node.as_deref()?, 1)));
+    let of_jobs: HashSet<&Owner> = blamed_pods(analysis).filter_map(|pod| pod.owner.as_deref()).collect();
+    let is_free = |pod: &&Pod| !pod.is_pinned;
+    let told = snapshot.pods.iter().filter(is_free);
+    let told = told.filter_map(|pod| Some((pod.owner.as_deref()?, pod.node.as_deref()?, 1)));
     let quiet = snapshot.quiet_pods.iter().map(|((owner, node), count)| (&**owner, &**node, u64::from(*count)));
-    let is_of = move |owner: &Owner| of_jobs.contains(&(owner.uid.as_ref(), &*owner.name));
-    told.chain(quiet).filter(move |(owner, ..)| is_of(owner)).map(|(_, node, count)| (node, count))
+    told.chain(quiet).filter(move |(owner, ..)| of_jobs.contains(owner)).map(|(_, node, count)| (node, count))
 }
 
 /// Whether far more of the failures are on the node than its share of the pods: by the hypergeometric distribution, with as many
@@ -151,13 +182,15 @@ fn advice(
     kubectl: &Kubectl,
 ) -> Advice {
     let node = analysis.snapshot.node(name);
-    let mut why = format!(
+    let counted = format!(
         "{} of {} failures, but {} of {} pods, are on node {name}",
         tally.failures, all.failures, tally.pods, all.pods
     );
-    if let Some((_, device)) = devices.first() {
-        why = format!("{why}, and a device there is unhealthy: {device}");
-    }
+    let mut why = match devices.first() {
+        None => counted,
+        Some((_, device)) if tally.failures > 0 => format!("{counted}, and a device there is unhealthy: {device}"),
+        Some((_, device)) => format!("a device of node {name} is unhealthy: {device}"),
+    };
     let state = match node {
         None => "; nothing is known of the node itself".to_owned(),
         Some(node) => words(node),

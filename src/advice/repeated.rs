@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::case::Case;
 use super::draft::Advice;
-use crate::analysis::{Failure, telling_line};
+use crate::analysis::{Failure, is_sent, telling_line};
 use crate::report::SuggestionKind;
 
 /// So many ends alike of one index are no accident where the message is the same.
@@ -22,7 +22,7 @@ impl Case<'_> {
             let (Some(pod), Some(end)) = (failure.pod, failure.end) else { continue };
             let index = pod.index.map(crate::model::Ordinal::get);
             // Without an index, which of the pods does what is not told, unless there is one at a time.
-            if (index.is_none() && !one_at_a_time) || is_sent(end.exit_code) || failure.is_disrupted() {
+            if (index.is_none() && !one_at_a_time) || is_sent(end.exit_code) || failure.ended_by_disruption() {
                 continue;
             }
             let said = end.message.as_deref().and_then(telling_line);
@@ -50,9 +50,4 @@ impl Case<'_> {
         advice.evidence.dedup();
         Some(advice)
     }
-}
-
-/// Whether an exit code stands for a signal that comes from outside: SIGKILL or SIGTERM.
-fn is_sent(exit_code: i32) -> bool {
-    matches!(exit_code, 137 | 143)
 }

@@ -12,9 +12,15 @@ use crate::report::{Blocker, Safety, SuggestionKind};
 const NAMED: usize = 3;
 
 /// Advice for pods that hold a `JobSet`'s restart, or its failure, up.
-pub(super) fn of_job_set(story: &JobSetStory, now: Option<Time>, kubectl: &Kubectl) -> Vec<Advice> {
+pub(super) fn of_job_set(
+    analysis: &Analysis,
+    story: &JobSetStory,
+    now: Option<Time>,
+    kubectl: &Kubectl,
+) -> Vec<Advice> {
     let blockers: Vec<&Blocker> = story.situations.iter().flat_map(|situation| &situation.blockers).collect();
-    unblock(&story.job_set.namespace, &blockers, now, "the JobSet cannot get on before they are gone", kubectl)
+    let so = "the JobSet cannot get on before they are gone";
+    HeldUp { analysis, namespace: &story.job_set.namespace, so, kubectl }.unblock(&blockers, now)
 }
 
 /// Until when the pods that hold a `JobSet`'s restart up may take to end.
@@ -47,49 +53,98 @@ impl<'a> Ending<'a> {
         let pods = pods.filter(|_| waits).into_iter().flatten().filter(of_job);
         let blockers: Vec<Blocker> = pods.map(|pod| blocker(analysis.snapshot, pod)).collect();
         let blockers: Vec<&Blocker> = blockers.iter().collect();
-        unblock(&job.namespace, &blockers, now, &format!("the Job does not {so} before they are gone"), kubectl)
+        let so = format!("the Job does not {so} before they are gone");
+        HeldUp { analysis, namespace: &job.namespace, so: &so, kubectl }.unblock(&blockers, now)
     }
 }
 
-/// By node: a dead node's pods need a hand; those on a node that is well will end, or are held by a finalizer.
-fn unblock(namespace: &str, blockers: &[&Blocker], now: Option<Time>, so: &str, kubectl: &Kubectl) -> Vec<Advice> {
-    // On a node that is not ready no grace period is kept: nobody is there to end the pod.
-    let is_late = |blocker: &&&Blocker| {
-        let grace = if blocker.node_ready == Some(false) { 0 } else { blocker.grace_seconds };
-        let until = blocker.since.map(|since| since.plus_seconds(grace + TEARDOWN_PATIENCE_SECONDS));
-        until.zip(now).is_some_and(|(until, now)| now > until)
-    };
-    let mut late: Vec<&Blocker> = blockers.iter().copied().filter(|blocker| is_late(&blocker)).collect();
-    late.sort_by(|a, b| (&a.node, &a.pod).cmp(&(&b.node, &b.pod)));
-    late.dedup_by(|a, b| a.pod == b.pod);
-    late.chunk_by(|a, b| a.node == b.node).filter_map(|of_node| on_node(namespace, of_node, so, kubectl)).collect()
+/// A Job or `JobSet` that pods hold up.
+struct HeldUp<'a> {
+    analysis: &'a Analysis<'a>,
+    namespace: &'a str,
+    /// What comes of it.
+    so: &'a str,
+    kubectl: &'a Kubectl,
 }
 
-fn on_node(namespace: &str, pods: &[&Blocker], so: &str, kubectl: &Kubectl) -> Option<Advice> {
-    let (first, node) = (pods.first()?, pods.first()?.node.as_deref()?);
-    let all: Vec<&str> = pods.iter().map(|blocker| &*blocker.pod).collect();
-    let (was, has) = if all.len() == 1 { ("was", "has") } else { ("were", "have") };
-    let which = format!("{} on {node} {was} asked to end and {has} not", list_names(&all, NAMED));
-    let describe_node = kubectl.read(&["describe", "node", node]);
-    let describe_pod = kubectl.read(&["describe", "pod", &first.pod, "-n", namespace]);
-    let advice = match first.node_ready {
-        Some(true) => {
-            let why = format!("{which}, and the node is ready: {so}; see what holds its pods, a finalizer or a volume");
-            Advice::new(SuggestionKind::Inspect, why).run(describe_pod)
+/// What a node's kubelet does about pods that are to end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kubelet {
+    /// It reports, and ends them.
+    Ready,
+    /// It reports that it is not ready, and ends pods all the same.
+    NotReady,
+    /// Nothing: the node lifecycle controller has set `Ready` to `Unknown`, as it has stopped reporting. Whether the machine
+    /// runs is not known.
+    Silent,
+    /// No state of the node was read.
+    Unread,
+}
+
+impl HeldUp<'_> {
+    /// By node: a silent node's pods need a hand; those on a node that reports will end, or are held by a finalizer.
+    fn unblock(&self, blockers: &[&Blocker], now: Option<Time>) -> Vec<Advice> {
+        // Where nobody is there to end the pod no grace period is kept.
+        let is_late = |blocker: &&&Blocker| {
+            let is_silent = self.kubelet(blocker.node.as_deref()) == Kubelet::Silent;
+            let grace = if is_silent { 0 } else { blocker.grace_seconds };
+            let until = blocker.since.map(|since| since.plus_seconds(grace + TEARDOWN_PATIENCE_SECONDS));
+            until.zip(now).is_some_and(|(until, now)| now > until)
+        };
+        let mut late: Vec<&Blocker> = blockers.iter().copied().filter(|blocker| is_late(&blocker)).collect();
+        late.sort_by(|a, b| (&a.node, &a.pod).cmp(&(&b.node, &b.pod)));
+        late.dedup_by(|a, b| a.pod == b.pod);
+        late.chunk_by(|a, b| a.node == b.node).filter_map(|of_node| self.on_node(of_node)).collect()
+    }
+
+    fn kubelet(&self, node: Option<&str>) -> Kubelet {
+        match node.and_then(|node| self.analysis.snapshot.node(node)) {
+            Some(node) if node.is_silent => Kubelet::Silent,
+            Some(node) => match node.ready {
+                Some(true) => Kubelet::Ready,
+                Some(false) => Kubelet::NotReady,
+                None => Kubelet::Unread,
+            },
+            None => Kubelet::Unread,
         }
-        // Force does harm on a machine that is up: nothing of the kind before it is known to be down.
-        None => {
-            let why = format!(
-                "{which}, and no state of the node was read: {so}; see first whether the node is there and ready, and what holds its pods"
-            );
-            Advice::new(SuggestionKind::Inspect, why).run(describe_node).run(describe_pod)
-        }
-        Some(false) => {
-            let named = &all[..all.len().min(NAMED)];
-            by_force(namespace, node, &format!("{which}, which is not ready: {so}"), named, kubectl)
-        }
-    };
-    Some(with_facts(advice, namespace, node, pods))
+    }
+
+    fn on_node(&self, pods: &[&Blocker]) -> Option<Advice> {
+        let (namespace, so, kubectl) = (self.namespace, self.so, self.kubectl);
+        let (first, node) = (pods.first()?, pods.first()?.node.as_deref()?);
+        let all: Vec<&str> = pods.iter().map(|blocker| &*blocker.pod).collect();
+        let (was, has) = if all.len() == 1 { ("was", "has") } else { ("were", "have") };
+        let which = format!("{} on {node} {was} asked to end and {has} not", list_names(&all, NAMED));
+        let describe_node = kubectl.read(&["describe", "node", node]);
+        let describe_pod = kubectl.read(&["describe", "pod", &first.pod, "-n", namespace]);
+        let kubelet = self.kubelet(Some(node));
+        let advice = match kubelet {
+            Kubelet::Ready => {
+                let why =
+                    format!("{which}, and the node is ready: {so}; see what holds its pods, a finalizer or a volume");
+                Advice::new(SuggestionKind::Inspect, why).run(describe_pod)
+            }
+            Kubelet::NotReady => {
+                let why = format!(
+                    "{which}, and the node is not ready, though its kubelet reports, which still ends pods: {so}; see what ails the node, \
+                 and what holds its pods"
+                );
+                Advice::new(SuggestionKind::Inspect, why).run(describe_node).run(describe_pod)
+            }
+            // Force does harm on a machine that is up: nothing of the kind before it is known to be down.
+            Kubelet::Unread => {
+                let why = format!(
+                    "{which}, and no state of the node was read: {so}; see first whether the node is there and ready, and what holds its pods"
+                );
+                Advice::new(SuggestionKind::Inspect, why).run(describe_node).run(describe_pod)
+            }
+            Kubelet::Silent => {
+                let named = &all[..all.len().min(NAMED)];
+                by_force(namespace, node, &format!("{which}, whose kubelet is silent: {so}"), named, kubectl)
+            }
+        };
+        Some(with_facts(advice, namespace, (node, kubelet), pods))
+    }
 }
 
 /// What frees the pods of a dead node.
@@ -109,17 +164,17 @@ fn by_force(namespace: &str, node: &str, that: &str, pods: &[&str], kubectl: &Ku
         .losing(Some(loses.to_owned()))
 }
 
-fn with_facts(mut advice: Advice, namespace: &str, node: &str, pods: &[&Blocker]) -> Advice {
+fn with_facts(mut advice: Advice, namespace: &str, (node, kubelet): (&str, Kubelet), pods: &[&Blocker]) -> Advice {
     for blocker in pods.iter().take(2) {
         let pod = object("pod", namespace, &blocker.pod);
         let until = blocker.since.map(|since| since.plus_seconds(blocker.grace_seconds));
         advice = advice.fact(pod, "metadata.deletionTimestamp", until.map_or(String::new(), |until| until.to_string()));
     }
-    match pods.first().and_then(|first| first.node_ready) {
-        Some(ready) => {
-            let ready = if ready { "True" } else { "not True" };
-            advice.fact(format!("node/{node}"), "status.conditions[type=Ready].status", ready)
-        }
-        None => advice,
-    }
+    let status = match kubelet {
+        Kubelet::Ready => "True",
+        Kubelet::NotReady => "False",
+        Kubelet::Silent => "Unknown",
+        Kubelet::Unread => return advice,
+    };
+    advice.fact(format!("node/{node}"), "status.conditions[type=Ready].status", status)
 }

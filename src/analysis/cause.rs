@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 
-use super::Failure;
-use crate::model::{ContainerEnd, ContainerKind, Pod, Time, ToldCondition};
+use super::{Failure, RuleHit};
+use crate::model::{ContainerEnd, ContainerKind, Operator, Pod, Time, ToldCondition};
 use crate::report::Class;
 
 /// What a failure died of, in the fields that are grouped by and shown.
@@ -65,6 +65,21 @@ impl<'s> Failure<'s> {
     /// rule took it by its exit code.
     pub fn is_disrupted(&self) -> bool {
         self.pod.is_some_and(|pod| pod.disruption().is_some()) && !self.rule.is_some_and(|rule| rule.by_exit_code())
+    }
+
+    /// Whether the container ended because the pod was disrupted, whichever rule took the pod. An exit code that a rule
+    /// lists is the app's own word, and so is an end before the disruption; the code of a signal that comes from outside, or
+    /// one that a rule takes only as one of many, is what the disruption left.
+    pub fn ended_by_disruption(&self) -> bool {
+        let Some(disruption) = self.pod.and_then(Pod::disruption) else { return false };
+        let Some(hit) = self.rule.filter(RuleHit::by_exit_code) else { return true };
+        let Some(end) = self.end else { return true };
+        let second = |time: Option<Time>| time.map(Time::seconds);
+        let before = second(end.finished_at).zip(second(disruption.at)).is_some_and(|(ended, at)| ended < at);
+        let rule = self.policy().and_then(|policy| policy.rules.get(hit.index));
+        let codes = rule.and_then(|rule| rule.on_exit_codes.as_ref());
+        let is_listed = codes.is_some_and(|codes| codes.operator == Operator::In);
+        !before && (is_sent(end.exit_code) || !is_listed)
     }
 
     /// The condition that a rule matched, with what its setter says.
@@ -158,6 +173,11 @@ pub(super) struct Likeness<'a> {
     signature: Signature<'a>,
     /// What a sidecar hides differs where its own end does not.
     hidden: Option<(&'a str, i32)>,
+}
+
+/// Whether an exit code stands for a signal that comes from outside: SIGKILL or SIGTERM.
+pub fn is_sent(exit_code: i32) -> bool {
+    matches!(exit_code, 137 | 143)
 }
 
 /// The signal that an exit code above 128 stands for by the shells' convention.

@@ -19,7 +19,8 @@ mod teardown;
 mod words;
 mod workload;
 
-pub use checkpoint::{DeletedBy, Deletion, Kept, kept, kept_in, of_job, of_job_in};
+pub use cause::is_sent;
+pub use checkpoint::{DeletedBy, Deletion, Kept, claim_in, kept, kept_in, of_cron_job_in, of_job, of_job_in};
 pub use evidence::object;
 pub use explain::{FindError, Subject, explain, find, is_of};
 pub use failure::{Failure, GoneJob, RuleHit, Told};

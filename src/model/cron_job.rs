@@ -5,7 +5,9 @@ use serde::Deserialize;
 
 use super::job::JobTemplateView;
 use super::time::MaybeTime;
-use super::{Interner, MetaView, PodFailurePolicy, Text, Time, Uid, Word, or_default};
+use super::{
+    Interner, MetaView, Owner, OwnerView, PodFailurePolicy, TemplateMemory, Text, Time, Uid, Word, or_default,
+};
 use crate::checkpoint::Checkpoints;
 
 /// A `batch/v1` `CronJob` as it is read.
@@ -16,8 +18,8 @@ pub struct CronJobView<'a> {
     metadata: MetaView<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
     spec: SpecView<'a>,
-    #[serde(deserialize_with = "or_default")]
-    status: StatusView,
+    #[serde(borrow, deserialize_with = "or_default")]
+    status: StatusView<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -38,7 +40,9 @@ struct SpecView<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct StatusView {
+struct StatusView<'a> {
+    #[serde(borrow, deserialize_with = "or_default")]
+    active: Vec<OwnerView<'a>>,
     last_schedule_time: MaybeTime,
     last_successful_time: MaybeTime,
 }
@@ -56,8 +60,14 @@ pub struct CronJob {
     pub labels: BTreeMap<Word, Word>,
     /// The annotation `kubectl-sigapps/rule-names`.
     pub rule_names: Option<Word>,
+    /// What controls it.
+    pub owner: Option<Owner>,
+    /// The `GitOps` application that it is applied from: `Flux Kustomization apps`.
+    pub applied_by: Option<Word>,
     /// `metadata.creationTimestamp`.
     pub created: Option<Time>,
+    /// When its deletion was asked for.
+    pub deletion_requested: Option<Time>,
     /// `spec.schedule`, with `spec.timeZone` behind it where there is one.
     pub schedule: Word,
     /// `spec.concurrencyPolicy`; `Allow` where it is not told.
@@ -68,10 +78,16 @@ pub struct CronJob {
     pub failed_history: u32,
     /// The `podFailurePolicy` that its runs are made with.
     pub policy: Option<Arc<PodFailurePolicy>>,
+    /// Whether the `restartPolicy` of its template is `OnFailure`.
+    pub restarts_in_place: bool,
+    /// What the pod template says of memory.
+    pub memory: Arc<TemplateMemory>,
     /// What the pod template tells of checkpoints, if it tells anything.
     pub checkpoints: Option<Arc<Checkpoints>>,
     /// `spec.jobTemplate.spec.ttlSecondsAfterFinished`.
     pub ttl_seconds_after_finished: Option<u32>,
+    /// Names of the runs in `status.active`.
+    pub active: Box<[Word]>,
     /// `status.lastScheduleTime`.
     pub last_scheduled: Option<Time>,
     /// `status.lastSuccessfulTime`.
@@ -106,7 +122,10 @@ impl<'a> CronJobView<'a> {
             name: interner.intern(&self.metadata.name),
             labels: self.metadata.labels(interner),
             rule_names: interner.intern_some(&self.metadata.annotations.rule_names),
+            owner: self.metadata.controller(interner),
+            applied_by: self.metadata.applied_by(interner),
             created: self.metadata.creation_timestamp.0,
+            deletion_requested: self.metadata.deletion_requested(),
             schedule: interner.intern(&schedule),
             concurrency_policy: interner.intern(spec.concurrency_policy.some().unwrap_or("Allow")),
             suspend: spec.suspend,
@@ -117,8 +136,11 @@ impl<'a> CronJobView<'a> {
                 .pod_failure_policy
                 .as_ref()
                 .map(|policy| Arc::new(policy.to_policy(interner))),
+            restarts_in_place: &*spec.job_template.spec.template.spec.restart_policy == "OnFailure",
+            memory: spec.job_template.spec.template.spec.template_memory(interner),
             checkpoints: spec.job_template.spec.template.checkpoints(),
             ttl_seconds_after_finished: spec.job_template.spec.ttl_seconds_after_finished,
+            active: self.status.active.iter().map(|job| interner.intern(&job.name)).collect(),
             last_scheduled: self.status.last_schedule_time.0,
             last_succeeded: self.status.last_successful_time.0,
         }

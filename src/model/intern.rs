@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{ContainerOutcome, Owner, PodCondition, Word};
+use super::{ContainerOutcome, Owner, PodCondition, TemplateMemory, Word};
 
 /// Keeps one copy of each text: a hundred thousand pods share a few thousand nodes, reasons and messages.
 #[derive(Debug, Default)]
@@ -10,6 +10,7 @@ pub struct Interner {
     conditions: HashSet<Arc<Box<[PodCondition]>>>,
     owners: HashSet<Arc<Owner>>,
     outcomes: HashSet<Arc<ContainerOutcome>>,
+    templates: HashSet<Arc<TemplateMemory>>,
 }
 
 impl Interner {
@@ -46,6 +47,16 @@ impl Interner {
         }
         let new = Arc::new(outcome);
         self.outcomes.insert(Arc::clone(&new));
+        new
+    }
+
+    /// The one copy of what a template says of memory: the Jobs of a `CronJob` or a `JobSet` share it.
+    pub fn intern_template(&mut self, template: TemplateMemory) -> Arc<TemplateMemory> {
+        if let Some(known) = self.templates.get(&template) {
+            return Arc::clone(known);
+        }
+        let new = Arc::new(template);
+        self.templates.insert(Arc::clone(&new));
         new
     }
 

@@ -7,7 +7,7 @@ use super::condition::ConditionView;
 use super::pod_failure_policy::PolicyView;
 use super::pod_template::PodTemplateView;
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Owner, PodFailurePolicy, Text, Time, Uid, Word, or_default};
+use super::{Interner, MetaView, Owner, PodFailurePolicy, TemplateMemory, Text, Time, Uid, Word, or_default};
 use crate::checkpoint::Checkpoints;
 
 /// A `batch/v1` Job as it is read.
@@ -32,6 +32,7 @@ pub(super) struct SpecView<'a> {
     completion_mode: Text<'a>,
     backoff_limit: Option<u32>,
     pub(super) backoff_limit_per_index: Option<u32>,
+    max_failed_indexes: Option<u32>,
     #[serde(borrow)]
     managed_by: Text<'a>,
     #[serde(borrow)]
@@ -111,6 +112,8 @@ pub struct Job {
     pub rule_names: Option<Word>,
     /// The controlling owner: a `CronJob`, a `JobSet`, or something else.
     pub owner: Option<Owner>,
+    /// The `GitOps` application that it is applied from: `Flux Kustomization apps`.
+    pub applied_by: Option<Word>,
     /// `metadata.creationTimestamp`.
     pub created: Option<Time>,
     /// When its deletion was asked for.
@@ -125,6 +128,8 @@ pub struct Job {
     pub backoff_limit: Option<u32>,
     /// `spec.backoffLimitPerIndex`.
     pub backoff_limit_per_index: Option<u32>,
+    /// `spec.maxFailedIndexes`.
+    pub max_failed_indexes: Option<u32>,
     /// `spec.managedBy`, where it is not the built-in controller.
     pub managed_by: Option<Word>,
     /// Whether `spec.podReplacementPolicy` is `Failed`.
@@ -137,6 +142,8 @@ pub struct Job {
     pub restarts_in_place: bool,
     /// Whether its pods ask for GPUs or other accelerators.
     pub has_accelerators: bool,
+    /// What the pod template says of memory.
+    pub memory: Arc<TemplateMemory>,
     /// What the pod template tells of checkpoints, if it tells anything.
     pub checkpoints: Option<Arc<Checkpoints>>,
     /// `spec.ttlSecondsAfterFinished`.
@@ -247,6 +254,7 @@ impl<'a> JobView<'a> {
             labels: self.metadata.labels(interner),
             rule_names: rule_names.into_iter().find_map(|names| interner.intern_some(names)),
             owner: self.metadata.controller(interner),
+            applied_by: self.metadata.applied_by(interner),
             created: self.metadata.creation_timestamp.0,
             deletion_requested: self.metadata.deletion_requested(),
             parallelism: spec.parallelism,
@@ -254,12 +262,14 @@ impl<'a> JobView<'a> {
             indexed: &*spec.completion_mode == "Indexed",
             backoff_limit: spec.backoff_limit,
             backoff_limit_per_index: spec.backoff_limit_per_index,
+            max_failed_indexes: spec.max_failed_indexes,
             managed_by: interner.intern_some(&spec.managed_by).filter(|by| &**by != "kubernetes.io/job-controller"),
             replaces_only_failed: &*spec.pod_replacement_policy == "Failed",
             suspend: spec.suspend,
             policy: spec.pod_failure_policy.as_ref().map(|policy| Arc::new(policy.to_policy(interner))),
             restarts_in_place: &*spec.template.spec.restart_policy == "OnFailure",
             has_accelerators: spec.template.spec.accelerators() > 0.0,
+            memory: spec.template.spec.template_memory(interner),
             checkpoints: spec.template.checkpoints(),
             ttl_seconds_after_finished: spec.ttl_seconds_after_finished,
             active: status.active,

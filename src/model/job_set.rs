@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Owner, PodFailurePolicy, Time, Uid, Word};
+use super::{Owner, PodFailurePolicy, TemplateMemory, Time, Uid, Word};
 use crate::checkpoint::Checkpoints;
 
 /// What is kept of a `JobSet`.
@@ -20,6 +20,8 @@ pub struct JobSet {
     pub rule_names: Option<Word>,
     /// What controls it, as a `TrainJob` does.
     pub owner: Option<Owner>,
+    /// The `GitOps` application that it is applied from: `Flux Kustomization apps`.
+    pub applied_by: Option<Word>,
     /// `metadata.creationTimestamp`.
     pub created: Option<Time>,
     /// When its deletion was asked for.
@@ -88,6 +90,8 @@ pub struct ReplicatedJob {
     pub never_restarts: bool,
     /// GPUs and other accelerators of one pod.
     pub accelerators: f32,
+    /// What the pod template says of memory.
+    pub memory: Arc<TemplateMemory>,
     /// What the pod template tells of checkpoints, if it tells anything.
     pub checkpoints: Option<Arc<Checkpoints>>,
 }

@@ -180,6 +180,7 @@ impl<'a> JobSetView<'a> {
             labels: self.metadata.labels(interner),
             rule_names: interner.intern_some(&self.metadata.annotations.rule_names),
             owner: self.metadata.controller(interner),
+            applied_by: self.metadata.applied_by(interner),
             created: self.metadata.creation_timestamp.0,
             deletion_requested: self.metadata.deletion_requested(),
             suspend: spec.suspend,
@@ -251,6 +252,7 @@ impl ReplicatedJobView<'_> {
             pods: job.completions.map_or(parallelism, |completions| completions.min(parallelism)),
             never_restarts: &*job.template.spec.restart_policy == "Never",
             accelerators: job.template.spec.accelerators(),
+            memory: job.template.spec.template_memory(interner),
             checkpoints: job.template.checkpoints(),
         }
     }

@@ -91,6 +91,8 @@ pub(super) struct AnnotationsView<'a> {
     pub(super) origin_pod: Text<'a>,
     #[serde(borrow, rename = "kubectl-sigapps/rule-names")]
     pub(super) rule_names: Text<'a>,
+    #[serde(borrow, rename = "argocd.argoproj.io/tracking-id")]
+    argo_tracking_id: Text<'a>,
 }
 
 /// One of `metadata.ownerReferences`.
@@ -166,6 +168,21 @@ impl MetaView<'_> {
     pub fn label(&self, key: &str) -> Option<&str> {
         // Of a key that is given twice, the last one holds, as in a map.
         self.labels.0.iter().rfind(|(name, _)| &**name == key).map(|(_, value)| &**value)
+    }
+
+    /// The `GitOps` tool's application that the object is applied from.
+    ///
+    /// Source: Argo CD `docs/user-guide/resource_tracking.md`; Flux kustomize-controller and helm-controller, labels of what
+    /// they apply.
+    pub(super) fn applied_by(&self, interner: &mut Interner) -> Option<Word> {
+        let argo = self.annotations.argo_tracking_id.some().and_then(|id| id.split(':').next());
+        if let Some(name) = argo.or_else(|| self.label("argocd.argoproj.io/instance")) {
+            return Some(interner.intern(&format!("Argo CD application {name}")));
+        }
+        let flux =
+            [("Kustomization", "kustomize.toolkit.fluxcd.io/name"), ("HelmRelease", "helm.toolkit.fluxcd.io/name")];
+        let (kind, name) = flux.into_iter().find_map(|(kind, label)| Some((kind, self.label(label)?)))?;
+        Some(interner.intern(&format!("Flux {kind} {name}")))
     }
 
     /// The owner that has `controller: true`.

@@ -16,6 +16,7 @@ mod job_set_view;
 mod meta;
 mod node;
 mod ordinal;
+mod placement;
 mod pod;
 mod pod_checkpoint;
 mod pod_failure_policy;
@@ -46,7 +47,7 @@ pub use node::{Node, NodeView};
 pub use ordinal::Ordinal;
 pub use pod::{
     ContainerEnd, ContainerKind, ContainerOutcome, Memory, Phase, Pod, PodCondition, Rare, Restart,
-    TEARDOWN_PATIENCE_SECONDS, ToldCondition, Waiting,
+    TEARDOWN_PATIENCE_SECONDS, TemplateMemory, ToldCondition, Waiting,
 };
 pub use pod_checkpoint::PodCheckpointView;
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};

@@ -74,6 +74,22 @@ pub struct Memory {
     pub request: Option<Box<str>>,
     /// `resources.limits.memory`.
     pub limit: Option<Box<str>>,
+    /// `spec.resources.limits.memory`: what all containers of the pod together may use (KEP-2837).
+    pub pod_limit: Option<Box<str>>,
+}
+
+/// What a pod template says of its containers' memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TemplateMemory {
+    /// Containers and init containers, by name. What a webhook adds to the pods is not among them.
+    pub containers: Box<[(Word, Memory)]>,
+}
+
+impl TemplateMemory {
+    /// What is said of a container; `None` where the template has none of that name.
+    pub fn of(&self, container: &str) -> Option<&Memory> {
+        self.containers.iter().find(|(name, _)| **name == *container).map(|(_, memory)| memory)
+    }
 }
 
 /// Type and status of one of `status.conditions`: all that a policy rule can ask for.
@@ -167,6 +183,8 @@ pub struct Pod {
     pub end_is_known: bool,
     /// Whether it holds the finalizer `batch.kubernetes.io/job-tracking`: the controller has not accounted for it yet.
     pub is_tracked: bool,
+    /// Whether its spec names the nodes that it may run on, so that no scheduler chose.
+    pub is_pinned: bool,
     /// Ended app containers, in the status' order.
     pub ends: Box<[ContainerEnd]>,
     /// Type and status of all conditions, in the status' order; equal lists are shared between pods, in the room of one

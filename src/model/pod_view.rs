@@ -4,10 +4,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::condition::ConditionView;
+use super::placement::{AffinityView, names_nodes};
 use super::time::MaybeTime;
 use super::{
     ContainerEnd, ContainerKind, ContainerOutcome, Interner, Memory, MetaView, Ordinal, Owner, Phase, Pod,
-    PodCondition, Quantity, Rare, Restart, Text, Time, ToldCondition, Waiting, Word, or_default,
+    PodCondition, Quantity, Rare, Restart, TemplateMemory, Text, Time, ToldCondition, Waiting, Word, or_default,
 };
 
 /// A pod as it is read.
@@ -34,6 +35,12 @@ pub(super) struct SpecView<'a> {
     containers: Vec<ContainerView<'a>>,
     #[serde(borrow, deserialize_with = "or_default")]
     init_containers: Vec<ContainerView<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    resources: ResourcesView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    node_selector: BTreeMap<Text<'a>, Text<'a>>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    affinity: AffinityView<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -229,6 +236,7 @@ impl<'a> PodView<'a> {
             accelerators: self.spec.accelerators(),
             end_is_known: self.end_is_known(),
             is_tracked: finalizers.any(|finalizer| &**finalizer == "batch.kubernetes.io/job-tracking"),
+            is_pinned: self.spec.names_nodes(),
             has_container_statuses: !(status.container_statuses.is_empty()
                 && status.init_container_statuses.is_empty()),
             ends: self.ends(&status.container_statuses, interner),
@@ -252,8 +260,12 @@ impl<'a> PodView<'a> {
         self.status.conditions.iter().find(is)?.last_transition_time.0
     }
 
-    /// The owner and the node of a Job's pod that has one, to know how many ran where.
+    /// The owner and the node of a Job's pod that has one, to know how many ran where. One that may not run elsewhere says
+    /// nothing of that.
     pub fn placed(&self, interner: &mut Interner) -> Option<(Arc<Owner>, Word)> {
+        if self.spec.names_nodes() {
+            return None;
+        }
         let node = interner.intern_some(&self.spec.node_name)?;
         let owner = self.metadata.controller(interner).filter(|owner| owner.is("batch", "Job"))?;
         Some((interner.intern_owner(owner), node))
@@ -438,11 +450,24 @@ impl SpecView<'_> {
 
     fn memory_of(&self, container: &str) -> Memory {
         let found = self.containers.iter().chain(&self.init_containers).find(|c| &*c.name == container);
-        let of = |list: fn(&ContainerView) -> Option<Box<str>>| found.and_then(list);
+        let memory = |list: &BTreeMap<Text, Quantity>| list.get("memory").map(|q| q.as_str().into());
         Memory {
-            request: of(|c| c.resources.requests.get("memory").map(|q| q.as_str().into())),
-            limit: of(|c| c.resources.limits.get("memory").map(|q| q.as_str().into())),
+            request: found.and_then(|c| memory(&c.resources.requests)),
+            limit: found.and_then(|c| memory(&c.resources.limits)),
+            pod_limit: memory(&self.resources.limits),
         }
+    }
+
+    /// Whether it names the nodes that the pod may run on.
+    fn names_nodes(&self) -> bool {
+        names_nodes(&self.node_selector, &self.affinity)
+    }
+
+    /// What it says, as a template, of memory.
+    pub(super) fn template_memory(&self, interner: &mut Interner) -> Arc<TemplateMemory> {
+        let names = self.containers.iter().chain(&self.init_containers).map(|container| &container.name);
+        let containers = names.map(|name| (interner.intern(name), self.memory_of(name))).collect();
+        interner.intern_template(TemplateMemory { containers })
     }
 }
 

@@ -21,9 +21,28 @@ pub fn holds_index(indexes: &str, index: u32) -> bool {
     })
 }
 
+/// How many indexes are written so.
+pub fn count_indexes(indexes: &str) -> u32 {
+    let count = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        last.checked_sub(first)?.checked_add(1)
+    };
+    indexes.split(',').filter_map(count).fold(0, u32::saturating_add)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{compress_indexes, holds_index};
+    use super::{compress_indexes, count_indexes, holds_index};
+
+    #[test]
+    fn indexes_are_counted_alone_and_in_runs() {
+        for (indexes, count) in
+            [("", 0), ("4", 1), ("1,3-5,7", 5), ("0-9", 10), ("9-0", 0), ("x", 0), ("0-4294967295", 0), ("1-,2", 1)]
+        {
+            assert_eq!(count_indexes(indexes), count, "{indexes}");
+        }
+    }
 
     #[test]
     fn an_index_is_found_alone_and_in_a_run() {

@@ -67,7 +67,7 @@ fn what_goes_with_the_job_set_is_protected_before_it_is_made_again() {
     assert_eq!(
         story.suggestion("protectCheckpoint")["commands"],
         json!([
-            r#"kubectl patch pvc ckpt-js -n ns --type=json '--patch=[{"op":"remove","path":"/metadata/ownerReferences"}]'"#
+            r#"kubectl patch pvc ckpt-js -n ns --type=json '--patch=[{"op":"test","path":"/metadata/ownerReferences/0/uid","value":"js-uid"},{"op":"remove","path":"/metadata/ownerReferences/0"}]'"#
         ])
     );
     assert!(why(&story, "resumeFromCheckpoint").contains("protect the claim first"));
@@ -161,4 +161,44 @@ fn restarts_without_end_are_to_be_suspended() {
         story.suggestion("fixThenRestart")["commands"][1],
         r#"kubectl patch jobset js -n ns --type=merge '--patch={"spec":{"suspend":true}}'"#
     );
+}
+
+/// Rules of a failure policy, and whether one of them restarts uncounted for the failure that the Job's new rule will cause.
+#[test]
+fn the_job_sets_rule_is_the_one_that_takes_the_failure_to_come() {
+    let rule = |action: &str, more: Value| {
+        let mut rule = json!({"name": "r", "action": action, "onJobFailureReasons": ["PodFailurePolicy"]});
+        rule.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        rule
+    };
+    let uncounted = "RestartJobSetAndIgnoreMaxRestarts";
+    let for_job = |name: &str| json!({"targetReplicatedJobs": [name]});
+    let for_message = |pattern: &str| json!({"onJobFailureMessagePatterns": [pattern]});
+    for (rules, stays) in [
+        (json!([]), false),
+        (json!([rule(uncounted, json!({}))]), true),
+        (json!([rule(uncounted, for_job("a"))]), true),
+        (json!([rule(uncounted, for_job("b"))]), false),
+        (json!([rule("FailJobSet", json!({})), rule(uncounted, json!({}))]), false),
+        (json!([rule("FailJobSet", json!({})), rule(uncounted, for_job("b"))]), false),
+        (json!([rule("FailJobSet", for_job("b")), rule(uncounted, json!({}))]), true),
+        (json!([rule("FailJobSet", for_message("exit code")), rule(uncounted, json!({}))]), true),
+        (json!([rule("RestartJobSet", json!({})), rule(uncounted, json!({}))]), false),
+        (json!([rule(uncounted, for_message("exit code"))]), false),
+        (json!([rule(uncounted, for_message("has condition DisruptionTarget"))]), true),
+    ] {
+        let policy = json!({"maxRestarts": 0, "rules": rules});
+        let said = "jobset failed due to reaching max number of restarts (first failed job: js-a-0)";
+        let conditions = [condition("Failed", "True", "ReachedMaxRestarts", said, "2026-11-30T09:20:01Z")];
+        let job_set = JobSet::new(policy).status(json!({"terminalState": "Failed", "conditions": conditions}));
+        let mut pod = failed_pod("js-a-0", 0);
+        pod["status"]["conditions"] =
+            json!([{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]);
+        let last = job("js-a-0", 0, &[failed("BackoffLimitExceeded", BACKOFF, "2026-11-30T09:20:00Z")]);
+        let story = job_set.with([last, pod, event("ReachedMaxRestarts", said, "2026-11-30T09:20:01.000000Z")]);
+        assert_eq!(why(&story, "editPolicy").contains("rule r stays"), stays, "{rules}: {}", why(&story, "editPolicy"));
+        let commands = story.suggestion("editPolicy")["commands"].to_string();
+        assert_eq!(commands.contains("/spec/failurePolicy/rules"), !stays, "{rules}: {commands}");
+        assert!(stays || why(&story, "editPolicy").contains("in spec.failurePolicy.rules, as rule 0"), "{rules}");
+    }
 }

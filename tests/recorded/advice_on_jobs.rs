@@ -111,6 +111,72 @@ fn a_disruption_that_counted_gets_the_exact_rule_and_its_place() {
     }
 }
 
+/// A rule for exit codes that takes a disrupted pod, how its container ended, and whether the disruption is the cause.
+#[test]
+fn what_a_disruption_left_is_not_taken_for_an_end_of_its_own() {
+    let not_in = |values: &[i32]| json!({"operator": "NotIn", "values": values});
+    let in_ = |values: &[i32]| json!({"operator": "In", "values": values});
+    let (before, after) = ("2026-11-30T09:00:30Z", "2026-11-30T09:01:30Z");
+    for (action, codes, exit_code, disrupted_at, is_cause) in [
+        ("FailJob", not_in(&[0]), 143, before, true),
+        ("FailIndex", not_in(&[0]), 143, before, true),
+        ("Count", not_in(&[0]), 143, before, true),
+        ("FailJob", not_in(&[42]), 1, before, true),
+        ("FailJob", in_(&[137, 143]), 137, before, true),
+        ("FailJob", in_(&[42]), 42, before, false),
+        ("FailJob", not_in(&[0]), 1, after, false),
+        ("FailJob", not_in(&[0]), 143, after, false),
+    ] {
+        let rules = json!([{"action": action, "onExitCodes": codes}]);
+        let mut spec = json!({"podFailurePolicy": {"rules": rules}, "backoffLimit": 0, "template": {"spec": {"restartPolicy": "Never"}}});
+        if action == "FailIndex" {
+            spec["completionMode"] = "Indexed".into();
+            spec["completions"] = 1.into();
+            spec["backoffLimitPerIndex"] = 1.into();
+        }
+        let ended = |pod: &mut Value| {
+            disrupt(pod);
+            pod["status"]["conditions"][0]["lastTransitionTime"] = disrupted_at.into();
+            pod["metadata"]["annotations"] = json!({"batch.kubernetes.io/job-completion-index": "0"});
+        };
+        let story = story([dead_job(spec), pod("p", exit_code, ended)]);
+        let advice = kinds(&story);
+        assert_eq!(advice.contains(&"restart"), is_cause, "{action} {codes} {exit_code}: {advice:?}");
+        assert!(!(is_cause && advice.contains(&"fixThenRestart")), "{action} {codes} {exit_code}: {advice:?}");
+        assert!(advice.contains(&"editPolicy"), "{action} {codes} {exit_code}: {advice:?}");
+    }
+}
+
+#[test]
+fn a_policy_that_is_full_takes_no_other_rule() {
+    let other = |n: usize| json!({"action": "FailJob", "onExitCodes": {"operator": "In", "values": [n + 200]}});
+    let custom = json!({"action": "Count", "onPodConditions": [{"type": "ConfigIssue"}]});
+    let disruption = json!({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]});
+    let full: Vec<Value> = (0..20).map(other).collect();
+    let behind = |last: &[Value]| -> Vec<Value> {
+        full[..20 - last.len() - 1].iter().chain([&custom]).chain(last).cloned().collect()
+    };
+    for (rules, words, changes) in [
+        (full.clone(), "there are 20 rules already", false),
+        (full[1..].to_vec(), "add as rule 0", true),
+        // A rule that is there already is only moved.
+        (behind(&[disruption]), "move rule 19 before rule 18", true),
+        (behind(&[]), "as rule 19 takes the pod by another condition", false),
+    ] {
+        let spec = json!({"podFailurePolicy": {"rules": rules}, "backoffLimit": 0});
+        let with_condition = |pod: &mut Value| {
+            disrupt(pod);
+            let conditions = pod["status"]["conditions"].as_array_mut().unwrap();
+            conditions.push(json!({"type": "ConfigIssue", "status": "True"}));
+        };
+        let story = story([dead_job(spec), pod("p", 143, with_condition)]);
+        assert!(why(&story, "editPolicy").contains(words), "{}", why(&story, "editPolicy"));
+        assert!(!why(&story, "editPolicy").contains("by its exit code"), "{}", why(&story, "editPolicy"));
+        let found = commands(&story, "editPolicy").concat();
+        assert_eq!(found.contains("--patch"), changes, "{words}: {found}");
+    }
+}
+
 #[test]
 fn a_rule_that_counts_disruptions_on_purpose_is_left_alone() {
     let rules = json!([{"action": "Count", "onPodConditions": [{"type": "DisruptionTarget"}]}]);
@@ -257,30 +323,100 @@ fn each_way_to_end_has_its_own_advice() {
     }
 }
 
+/// A template with one container, `main`, and its memory.
+fn template(resources: &Value) -> Value {
+    json!({"spec": {"containers": [{"name": "main", "resources": resources}]}})
+}
+
+fn killed(resources: Value) -> impl Fn(&mut Value) {
+    move |pod: &mut Value| {
+        end(pod)["reason"] = "OOMKilled".into();
+        pod["spec"]["containers"][0]["resources"] = resources.clone();
+    }
+}
+
 #[test]
 fn more_memory_is_given_where_it_can_be() {
-    let killed = |pod: &mut Value| {
-        end(pod)["reason"] = "OOMKilled".into();
-        pod["spec"]["containers"][0]["resources"] = json!({"limits": {"memory": "2Gi"}, "requests": {"memory": "1Gi"}});
-    };
+    let memory = || json!({"limits": {"memory": "2Gi"}, "requests": {"memory": "1Gi"}});
+    let spec = |suspend: bool| json!({"suspend": suspend, "template": template(&memory())});
     let patch = |outer: &str| {
         let container = r#"[{"name":"main","resources":{"limits":{"memory":"4Gi"}}}]"#;
         outer.replace('@', &format!(r#"{{"spec":{{"template":{{"spec":{{"containers":{container}}}}}}}}}"#))
     };
-    let dead = story([dead_job(json!({})), pod("p", 137, killed)]);
+    let dead = story([dead_job(spec(false)), pod("p", 137, killed(memory()))]);
     assert_eq!(commands(&dead, "raiseMemory")[1], patch("kubectl sigapps restart job/train -n ns '--patch=@'"),);
     assert!(why(&dead, "raiseMemory").contains("at its memory limit 2Gi (request 1Gi)"));
-    let suspended = story([live_job(json!({"suspend": true})), pod("p", 137, killed)]);
-    assert_eq!(commands(&suspended, "raiseMemory")[1], patch("kubectl patch job train -n ns '--patch=@'"));
-    let mut run = dead_job(json!({}));
-    run["metadata"]["ownerReferences"] =
-        json!([{"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "controller": true}]);
-    let of_cron_job = story([run, pod("p", 137, killed)]);
-    let expected = patch("kubectl patch cronjob nightly -n ns '--patch={\"spec\":{\"jobTemplate\":@}}'");
-    assert_eq!(commands(&of_cron_job, "raiseMemory")[1], expected);
-    let live = story([live_job(json!({})), pod("p", 137, killed)]);
+    let live = story([live_job(spec(false)), pod("p", 137, killed(memory()))]);
     assert!(why(&live, "raiseMemory").contains("retries left"), "{}", why(&live, "raiseMemory"));
     assert_eq!(live.suggestion("raiseMemory")["safety"], "readOnly");
+    let suspended = json!([{"type": "Suspended", "status": "True", "reason": "JobSuspended"}]);
+    let started = "2026-11-30T09:00:00Z";
+    for (status, takes_it) in [
+        (json!({"failed": 1, "conditions": suspended}), true),
+        (json!({"failed": 1}), true),
+        (json!({"failed": 1, "startTime": started, "conditions": suspended}), true),
+        (json!({"failed": 1, "startTime": started}), false),
+        (json!({"failed": 1, "active": 1, "conditions": suspended}), false),
+        (json!({"failed": 1, "active": 1}), false),
+    ] {
+        let story = story([job("train", spec(true), status.clone()), pod("p", 137, killed(memory()))]);
+        let expected = patch("kubectl patch job train -n ns '--patch=@'");
+        assert_eq!(commands(&story, "raiseMemory").contains(&&*expected), takes_it, "{status}");
+        assert!(takes_it || why(&story, "raiseMemory").contains("once its pods have ended"), "{status}");
+    }
+}
+
+/// Memory of a pod's container, of the pod, and of the template; the resources of the patch, and words.
+#[test]
+fn no_more_memory_is_asked_for_than_the_api_server_grants() {
+    let both = |limit: &str, request: &str| json!({"limits": {"memory": limit}, "requests": {"memory": request}});
+    let of_pod = json!({"limits": {"memory": "1536Mi"}});
+    let none = || json!({});
+    for (container, pod_level, template, patch, words) in [
+        (
+            both("751619276800m", "512Mi"),
+            none(),
+            both("0.7Gi", "512Mi"),
+            Some(r#"{"limits":{"memory":"1503238554"}}"#),
+            "doubles",
+        ),
+        (
+            both("1Gi", "1024Mi"),
+            none(),
+            both("1Gi", "1024Mi"),
+            Some(r#"{"limits":{"memory":"2Gi"},"requests":{"memory":"2048Mi"}}"#),
+            "",
+        ),
+        (both("many", "1Gi"), none(), both("many", "1Gi"), None, "change it where it is made"),
+        // What a webhook made of the pod may not be what the template would be taken with.
+        (both("1Gi", "512Mi"), none(), both("16Gi", "8Gi"), None, "change it where it is made"),
+        (none(), of_pod.clone(), none(), None, "at the memory limit 1536Mi of the pod (spec.resources)"),
+        (both("1Gi", "1Gi"), of_pod, both("1Gi", "1Gi"), None, "or at that of the pod, 1536Mi"),
+    ] {
+        let spec = json!({"template": self::template(&template)});
+        let with_pod_level = |pod: &mut Value| {
+            killed(container.clone())(pod);
+            pod["spec"]["resources"] = pod_level.clone();
+        };
+        let story = story([dead_job(spec), pod("p", 137, with_pod_level)]);
+        let found = commands(&story, "raiseMemory").concat();
+        assert_eq!(found.contains("--patch"), patch.is_some(), "{container}: {found}");
+        assert!(patch.is_none_or(|patch| found.contains(patch)), "{container}: {found}");
+        assert!(why(&story, "raiseMemory").contains(words), "{container}: {}", why(&story, "raiseMemory"));
+        assert!(!why(&story, "raiseMemory").contains("the node had none left"), "{container}");
+    }
+}
+
+#[test]
+fn a_container_that_a_webhook_added_is_not_added_to_the_template() {
+    let added = |pod: &mut Value| {
+        killed(json!({"limits": {"memory": "128Mi"}}))(pod);
+        pod["spec"]["containers"][0]["name"] = "istio-proxy".into();
+        pod["status"]["containerStatuses"][0]["name"] = "istio-proxy".into();
+    };
+    let story = story([dead_job(json!({"template": template(&json!({}))})), pod("p", 137, added)]);
+    assert_eq!(commands(&story, "raiseMemory"), ["kubectl describe pod p -n ns"]);
+    assert!(why(&story, "raiseMemory").contains("its template has no such container"));
 }
 
 #[test]
@@ -292,63 +428,6 @@ fn what_another_controller_owns_is_changed_there() {
     assert!(why(&story, "editPolicy").contains("change it in Workflow/wf, which makes the Job"));
     assert!(why(&story, "restart").contains("start it again through Workflow/wf"));
     assert_eq!(story.suggestion("restart")["safety"], "readOnly");
-}
-
-/// Pods of a Job on two nodes: failed ones by node, and those that are fine.
-fn on_nodes(failed: &[(&str, u32)], fine: &[(&str, u32)]) -> Vec<Value> {
-    let mut objects = vec![live_job(json!({"parallelism": 8, "completions": 8}))];
-    for (phase, list) in [("Failed", failed), ("Running", fine)] {
-        for (node, count) in list {
-            for number in 0..*count {
-                objects.push(pod(&format!("{phase}-{node}-{number}").to_lowercase(), 1, |pod| {
-                    pod["spec"]["nodeName"] = (*node).into();
-                    pod["status"]["phase"] = phase.into();
-                    if phase == "Running" {
-                        pod["status"]["containerStatuses"] = json!([{"name": "main", "state": {"running": {}}}]);
-                    }
-                }));
-            }
-        }
-    }
-    objects
-}
-
-#[test]
-fn failures_that_gather_on_one_node_speak_of_the_node() {
-    let node = json!({
-        "apiVersion": "v1", "kind": "Node", "metadata": {"name": "bad", "uid": "n"},
-        "spec": {"taints": [{"key": "nvidia.com/gpu-unhealthy", "value": "xid79", "effect": "NoExecute"}]},
-        "status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "GpuProblem", "status": "True"}]},
-    });
-    let story = story(on_nodes(&[("bad", 4)], &[("good", 4)]).into_iter().chain([node]));
-    let replace = story.suggestion("replaceNode");
-    assert!(why(&story, "replaceNode").starts_with("4 of 4 failures, but 4 of 8 pods, are on node bad; GpuProblem"));
-    assert_eq!(commands(&story, "replaceNode"), ["kubectl describe node bad", "kubectl cordon bad"]);
-    assert_eq!(replace["safety"], "mutating");
-    assert!(replace["evidence"].to_string().contains("nvidia.com/gpu-unhealthy=xid79:NoExecute"));
-    assert_eq!(story.report["suggestions"][0], *replace, "it comes before what the pods said");
-}
-
-#[test]
-fn a_share_that_may_be_chance_does_not_speak_of_the_node() {
-    for (failed, fine) in [
-        (&[("a", 2)][..], &[("b", 6)][..]),
-        (&[("a", 4), ("b", 4)], &[]),
-        (&[("a", 8)], &[]),
-        (&[("a", 3)], &[("b", 3)]),
-    ] {
-        let story = story(on_nodes(failed, fine));
-        assert!(!kinds(&story).contains(&"replaceNode"), "{failed:?} {fine:?}: {:?}", kinds(&story));
-    }
-}
-
-#[test]
-fn one_unhealthy_device_is_enough() {
-    let mut objects = on_nodes(&[("a", 1)], &[("b", 1)]);
-    objects[1]["status"]["containerStatuses"][0]["allocatedResourcesStatus"] = json!([{"name": "nvidia.com/gpu", "resources": [{"resourceID": "GPU-5f1c", "health": "Unhealthy"}, {"resourceID": "GPU-77", "health": "Healthy"}]}]);
-    let story = story(objects);
-    assert!(why(&story, "replaceNode").contains("a device there is unhealthy: nvidia.com/gpu GPU-5f1c"));
-    assert!(!story.report["suggestions"].to_string().contains("GPU-77"));
 }
 
 #[test]
@@ -372,10 +451,17 @@ fn checkpoints_are_missed_only_where_disruptions_cost_much() {
 
 /// A Job that is failing, one of whose pods should have ended long ago, with what is read of that pod's node.
 fn held_up(node: Option<Value>) -> Story {
+    held_up_for(30, node)
+}
+
+/// The same with another grace period, in seconds.
+fn held_up_for(grace: u32, node: Option<Value>) -> Story {
     let failing = json!([{"type": "FailureTarget", "status": "True", "reason": "BackoffLimitExceeded", "message": "m", "lastTransitionTime": "2026-11-30T09:01:30Z"}]);
     let ending = |pod: &mut Value| {
-        pod["metadata"]["deletionTimestamp"] = "2026-11-30T09:02:00Z".into();
-        pod["metadata"]["deletionGracePeriodSeconds"] = 30.into();
+        let until = 120 + grace - 30;
+        pod["metadata"]["deletionTimestamp"] =
+            format!("2026-11-30T{:02}:{:02}:{:02}Z", 9 + until / 3600, until / 60 % 60, until % 60).into();
+        pod["metadata"]["deletionGracePeriodSeconds"] = grace.into();
         pod["status"] = json!({"phase": "Running", "startTime": "2026-11-30T09:00:00Z"});
     };
     let job = job("train", json!({}), json!({"failed": 1, "conditions": failing}));
@@ -394,24 +480,34 @@ fn ready(status: &str) -> Value {
 
 #[test]
 fn pods_that_cannot_end_on_a_dead_node_need_a_hand() {
-    for status in ["Unknown", "False"] {
-        let dead = held_up(Some(node_1(&ready(status))));
-        let unblock = dead.suggestion("unblockTeardown");
-        assert_eq!(unblock["safety"], "destructive");
-        assert!(why(&dead, "unblockTeardown").contains("Only if the machine is surely off"));
-        assert_eq!(
-            commands(&dead, "unblockTeardown"),
-            [
-                "kubectl describe node node-1",
-                "kubectl taint nodes node-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
-                "kubectl delete pod stuck -n ns --grace-period=0 --force"
-            ]
-        );
-        assert!(unblock["loses"].as_str().unwrap().contains("every pod on the node"));
-    }
+    let dead = held_up(Some(node_1(&ready("Unknown"))));
+    let unblock = dead.suggestion("unblockTeardown");
+    assert_eq!(unblock["safety"], "destructive");
+    assert!(why(&dead, "unblockTeardown").contains("Only if the machine is surely off"));
+    assert_eq!(
+        commands(&dead, "unblockTeardown"),
+        [
+            "kubectl describe node node-1",
+            "kubectl taint nodes node-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+            "kubectl delete pod stuck -n ns --grace-period=0 --force"
+        ]
+    );
+    assert!(unblock["loses"].as_str().unwrap().contains("every pod on the node"));
     let ready = held_up(Some(node_1(&ready("True"))));
     assert!(!kinds(&ready).contains(&"unblockTeardown"));
     assert!(ready.report["suggestions"].to_string().contains("see what holds its pods, a finalizer or a volume"));
+}
+
+/// It posts that it is not ready, and ends pods all the same, in their grace period.
+#[test]
+fn pods_on_a_node_whose_kubelet_reports_are_not_ended_by_force() {
+    for (seconds, is_late) in [(30, true), (3600, false)] {
+        let story = held_up_for(seconds, Some(node_1(&ready("False"))));
+        let suggestions = story.report["suggestions"].as_array().unwrap();
+        assert!(suggestions.iter().all(|suggestion| suggestion["safety"] == "readOnly"), "{suggestions:#?}");
+        let told = |suggestion: &&Value| suggestion["why"].as_str().unwrap().contains("though its kubelet reports");
+        assert_eq!(suggestions.iter().any(|suggestion| told(&suggestion)), is_late, "{seconds}: {suggestions:#?}");
+    }
 }
 
 /// The node may be well, and a finalizer hold the pod: nothing is to be forced before the node is known to be down.

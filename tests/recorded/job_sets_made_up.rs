@@ -39,6 +39,11 @@ impl JobSet {
         self
     }
 
+    pub(crate) fn changed(mut self, change: impl FnOnce(&mut Value)) -> Self {
+        change(&mut self.0);
+        self
+    }
+
     pub(crate) fn with(self, others: impl IntoIterator<Item = Value>) -> Story {
         self.seen_with(others, &View::default())
     }

@@ -25,13 +25,15 @@ pub(super) fn with_claim(mut kept: Kept, workload: Workload, snapshot: &Snapshot
     if let Some(at) = claim.deleted_at {
         kept.deleted_by.retain(|deletion| deletion.by != DeletedBy::ClaimDeletion);
         let why = format!("claim {name} is being deleted, and stays only while a pod uses it");
+        kept.durable = Answer::No;
+        kept.why.clone_from(&why);
         kept.deleted_by.push(Deletion { by: DeletedBy::ClaimDeletion, why, at: Some(at) });
     }
     kept
 }
 
 /// The claim of that name.
-pub(in crate::analysis) fn claim_in<'s>(snapshot: &'s Snapshot, namespace: &str, name: &str) -> Option<&'s Claim> {
+pub fn claim_in<'s>(snapshot: &'s Snapshot, namespace: &str, name: &str) -> Option<&'s Claim> {
     snapshot.claims.iter().find(|claim| *claim.name == *name && *claim.namespace == *namespace)
 }
 

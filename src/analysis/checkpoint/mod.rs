@@ -8,7 +8,7 @@ mod tests;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-pub(super) use claim::claim_in;
+pub use claim::claim_in;
 
 use crate::checkpoint::{Answer, Checkpoints, Kind, Loss};
 use crate::model::{CronJob, Job, JobSet, Time, VolumeClaimTemplate, Word};
@@ -52,6 +52,11 @@ impl Kept {
         self.deletion(DeletedBy::JobSetDeletion).is_some()
     }
 
+    /// Whether their claim is being deleted already.
+    pub fn is_being_deleted(&self) -> bool {
+        self.deletion(DeletedBy::ClaimDeletion).is_some_and(|deletion| deletion.at.is_some())
+    }
+
     /// One way in which they would be deleted.
     pub fn deletion(&self, by: DeletedBy) -> Option<&Deletion> {
         self.deleted_by.iter().find(|deletion| deletion.by == by)
@@ -88,7 +93,7 @@ pub fn of_job_in(job: &Job, snapshot: &Snapshot) -> Option<Kept> {
 }
 
 /// What the pod template in a `CronJob` tells of checkpoints, with what the data tells of the claim.
-pub(super) fn of_cron_job_in(cron_job: &CronJob, snapshot: &Snapshot) -> Option<Kept> {
+pub fn of_cron_job_in(cron_job: &CronJob, snapshot: &Snapshot) -> Option<Kept> {
     let workload = Workload::CronJob(cron_job);
     let checkpoints = cron_job.checkpoints.as_ref()?;
     Some(claim::with_claim(of(checkpoints, None, workload), workload, snapshot).in_order())
