@@ -177,18 +177,19 @@ impl<'a> Maker<'a> {
         let elsewhere = |note: String| Way { commands: self.show(kubectl), note, ..Way::default() };
         match (self, self.hold()) {
             (_, Some(Hold::Deleted(at))) => elsewhere(format!("it is being deleted since {at}")),
-            // A new run of a CronJob is made beside what is there.
-            (Self::CronJob(..), _) => Way { commands: kubectl.write(Safety::Mutating, &words, None), ..Way::default() },
-            (_, Some(Hold::Owner(owner))) => {
+            (Self::Job(_) | Self::JobSet(..) | Self::Other(..), Some(Hold::Owner(owner))) => {
                 elsewhere(format!("start it again through {}/{}, which owns it", owner.kind, owner.name))
             }
-            (_, Some(Hold::Manager(manager))) => {
+            (Self::Job(_) | Self::JobSet(..) | Self::Other(..), Some(Hold::Manager(manager))) => {
                 elsewhere(format!("start it again where it comes from: {manager} runs it (spec.managedBy)"))
             }
-            (_, Some(Hold::Application(application))) => elsewhere(format!(
-                "{application} applies it: pause its sync first, and kubectl sigapps restart goes on with --force"
-            )),
-            (_, None) => Way {
+            (Self::Job(_) | Self::JobSet(..) | Self::Other(..), Some(Hold::Application(application))) => {
+                elsewhere(format!(
+                    "{application} applies it: pause its sync first, and kubectl sigapps restart goes on with --force"
+                ))
+            }
+            // A new run of a CronJob is made beside what is there.
+            (Self::CronJob(..), _) | (_, None) => Way {
                 commands: kubectl.write(Safety::Destructive, &words, None),
                 loses: Some(self.lost_by_restart()),
                 ..Way::default()
@@ -201,6 +202,10 @@ impl<'a> Maker<'a> {
             Self::JobSet(..) => {
                 "its Jobs, pods and their logs, status and restart counters, after they were saved to files".to_owned()
             }
+            // The controller counts a Job made by hand, too (`cronjob_controllerv2.go`, `cleanupFinishedJobs`).
+            Self::CronJob(..) => "when the new Job ends, its oldest finished Jobs beyond failedJobsHistoryLimit and \
+                                  successfulJobsHistoryLimit, with their pods and logs, after they were saved to files"
+                .to_owned(),
             _ => "its pods and their logs, and its status, after they were saved to files".to_owned(),
         }
     }

@@ -24,7 +24,7 @@ mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-pub use command::Kubectl;
+pub use crate::kubectl::Kubectl;
 
 use case::Case;
 use draft::Advice;

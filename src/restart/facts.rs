@@ -1,11 +1,7 @@
 use serde_json::Value;
 
-use super::command::Commands;
-use super::kind::Kind;
-use super::object;
-use super::patch::Patch;
 use super::plan::Plan;
-use crate::model::Time;
+use super::{Order, object};
 use crate::report::RefusalReason;
 use crate::source::cluster::Object;
 
@@ -22,6 +18,10 @@ pub(super) struct Facts {
     pub(super) pods: Vec<Value>,
     /// The volume claims that it made, as far as they matter.
     pub(super) claims: Vec<Claim>,
+    /// The namespace's volume claims that something owns.
+    pub(super) owned: Vec<Value>,
+    /// Whether these could not be read.
+    pub(super) owned_unread: bool,
     /// Events about all of these.
     pub(super) events: Vec<Value>,
     /// What could not be read, each a sentence.
@@ -52,35 +52,18 @@ pub(super) enum Fate {
     Unknown(String),
 }
 
-/// What is asked for, as far as the plan depends on it.
-#[derive(Clone, Debug)]
-pub(super) struct Wish<'a> {
-    pub(super) kind: Kind,
-    pub(super) name: &'a str,
-    pub(super) keep: bool,
-    /// A change of what is made again.
-    pub(super) patch: Option<&'a Patch>,
-    pub(super) force: bool,
-    pub(super) allow_checkpoint_loss: bool,
-    pub(super) group: Option<u32>,
-    pub(super) now: Time,
-    pub(super) commands: &'a Commands,
-    /// The flags of this run.
-    pub(super) flags: &'a [String],
-}
-
-impl Wish<'_> {
+impl Order {
     /// The same command with one flag more.
     pub(super) fn again_with(&self, flag: &str) -> String {
-        self.commands.again(self.kind.name(), self.name, self.flags, flag)
+        self.commands.again(self.kind.name(), &self.name, &self.flags, flag)
     }
 
     /// What is made again, with the change that is asked for.
     pub(super) fn changed(&self, plan: &mut Plan, manifest: Value) -> Value {
-        let Some(patch) = self.patch else { return manifest };
+        let Some(patch) = &self.patch else { return manifest };
         match patch.apply(&manifest) {
             Ok(changed) => {
-                plan.notice("the new one is changed by --patch");
+                plan.note("the new one is changed by --patch");
                 changed
             }
             Err(why) => {
@@ -104,7 +87,6 @@ impl Facts {
 
     /// `3 pods (2 failed, 1 running) and their logs: etl-a, etl-b, etl-c`.
     pub(super) fn pods_and_logs(&self) -> Option<String> {
-        const NAMED: usize = 3;
         if self.pods.is_empty() {
             return None;
         }
@@ -116,14 +98,21 @@ impl Facts {
             .filter(|(count, _)| *count > 0)
             .map(|(count, phase)| format!("{count} {}", phase.to_ascii_lowercase()))
             .collect();
-        let named: Vec<&str> = self.pods.iter().take(NAMED).map(object::name).collect();
-        let more = match self.pods.len() - named.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let names: Vec<&str> = self.pods.iter().map(object::name).collect();
         let (number, their) = (counted(self.pods.len(), "pod"), if self.pods.len() == 1 { "its" } else { "their" });
-        Some(format!("{number} ({}) and {their} logs: {}{more}", counts.join(", "), named.join(", ")))
+        Some(format!("{number} ({}) and {their} logs: {}", counts.join(", "), listed(&names)))
     }
+}
+
+/// `a, b, c and 4 more`.
+pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    const NAMED: usize = 3;
+    let named: Vec<&str> = names.iter().take(NAMED).map(AsRef::as_ref).collect();
+    let more = match names.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", named.join(", "))
 }
 
 /// `1 pod`, `3 pods`.

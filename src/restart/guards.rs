@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-use super::facts::{Facts, Wish};
+use super::Order;
+use super::facts::Facts;
 use super::kind::Kind;
-use super::object::{annotation, controller, is_being_deleted, label, text};
+use super::object::{annotation, array, controller, is_being_deleted, label, text};
 use super::plan::Plan;
+use crate::kubectl::is_name;
 use crate::report::RefusalReason;
 
 /// How deep a restart goes into the object.
@@ -31,41 +33,43 @@ pub(super) fn queue(object: &Value) -> Option<&str> {
 }
 
 /// All that is the same for every kind.
-pub(super) fn check(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
-    being_deleted(plan, facts, wish);
-    owned(plan, facts, wish, depth);
-    managed_elsewhere(plan, facts, wish, depth);
-    applied_from_a_repository(plan, facts, wish, depth);
+pub(super) fn check(plan: &mut Plan, facts: &Facts, order: &Order, depth: Depth) {
+    being_deleted(plan, facts, order);
+    owned(plan, facts, order, depth);
+    managed_elsewhere(plan, facts, order, depth);
+    applied_from_a_repository(plan, facts, order, depth);
 }
 
-fn being_deleted(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+fn being_deleted(plan: &mut Plan, facts: &Facts, order: &Order) {
     if is_being_deleted(&facts.object) {
         let since = text(&facts.object, "/metadata/deletionTimestamp");
         plan.refuse(
             RefusalReason::BeingDeleted,
-            format!("{} is being deleted by somebody else since {since}: wait until it is gone", wish.subject()),
-            vec![wish.commands.kubectl(&["get", wish.kind.name(), wish.name, "-o", "yaml"])],
+            format!("{} is being deleted by somebody else since {since}: wait until it is gone", order.subject()),
+            vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])],
         );
     }
 }
 
-fn owned(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
+fn owned(plan: &mut Plan, facts: &Facts, order: &Order, depth: Depth) {
     let Some(owner) = controller(&facts.object) else { return };
     let (kind, name) = (text(owner, "/kind"), text(owner, "/name"));
     let named = format!("{}/{name}", kind.to_ascii_lowercase());
     match depth {
         // A pod is replaced by the workload itself, and what is new does not touch what is there.
-        Depth::PodOnly => plan.notice(format!("{named} controls {}, and goes on doing so", wish.subject())),
-        Depth::Copied if wish.kind == Kind::CronJob => {}
+        Depth::PodOnly => plan.note(format!("{named} controls {}, and goes on doing so", order.subject())),
+        Depth::Copied if order.kind == Kind::CronJob => {}
         _ => {
             let command = match Kind::of_owner(text(owner, "/apiVersion"), kind) {
-                Some(kind) => wish.commands.restart(kind.name(), name, &[]),
-                None => wish.commands.kubectl(&["get", &kind.to_ascii_lowercase(), name, "-o", "yaml"]),
+                Some(kind) => order.commands.restart(kind.name(), name, &[]),
+                None => order.commands.kubectl(&["get", &kind.to_ascii_lowercase(), name, "-o", "yaml"]),
             };
+            // The server does not check how an owner is called.
+            let commands = Some(command).filter(|_| is_name(kind) && is_name(name));
             plan.refuse(
                 RefusalReason::Owned,
-                format!("{named} controls {} and would fight the restart: restart {named} instead", wish.subject()),
-                vec![command],
+                format!("{named} controls {} and would fight the restart: restart {named} instead", order.subject()),
+                commands.into_iter().collect(),
             );
         }
     }
@@ -81,52 +85,70 @@ const fn built_in_controller(kind: Kind) -> Option<&'static str> {
     }
 }
 
-fn managed_elsewhere(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
+fn managed_elsewhere(plan: &mut Plan, facts: &Facts, order: &Order, depth: Depth) {
     let manager = text(&facts.object, "/spec/managedBy");
-    let Some(built_in) = built_in_controller(wish.kind) else { return };
+    let Some(built_in) = built_in_controller(order.kind) else { return };
     if depth != Depth::Copied && !manager.is_empty() && manager != built_in {
         plan.refuse(
             RefusalReason::ManagedBy,
-            format!("{} is run by {manager} (spec.managedBy), not by this cluster: restart it there", wish.subject()),
-            vec![wish.commands.kubectl(&["get", wish.kind.name(), wish.name, "-o", "yaml"])],
+            format!("{} is run by {manager} (spec.managedBy), not by this cluster: restart it there", order.subject()),
+            vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])],
         );
     }
 }
 
-/// The application that the object is applied from, if a GitOps tool says so.
-/// Source: Argo CD `docs/user-guide/resource_tracking.md`; Flux kustomize-controller and helm-controller, labels of
-/// what they apply.
+/// The application that the object is applied from, if a GitOps tool says so, by its mark or as who has written the fields.
+/// Argo CD's usual mark is a label that Helm's charts have, too: alone it says nothing.
+/// Source: Argo CD `docs/user-guide/resource_tracking.md`, and `common/common.go`, `ArgoCDSSAManager`; Flux
+/// kustomize-controller and helm-controller, labels of what they apply, and their names as field managers.
 fn application(object: &Value) -> Option<String> {
     let argo = annotation(object, "argocd.argoproj.io/tracking-id").and_then(|id| id.split(':').next());
     if let Some(name) = argo.or_else(|| label(object, "argocd.argoproj.io/instance")) {
         return Some(format!("Argo CD application {name}"));
     }
     let flux = [("Kustomization", "kustomize.toolkit.fluxcd.io"), ("HelmRelease", "helm.toolkit.fluxcd.io")];
-    flux.into_iter().find_map(|(kind, group)| {
+    let marked = flux.into_iter().find_map(|(kind, group)| {
         let name = label(object, &format!("{group}/name"))?;
         let namespace = label(object, &format!("{group}/namespace")).map(|n| format!("{n}/")).unwrap_or_default();
         Some(format!("Flux {kind} {namespace}{name}"))
+    });
+    marked.or_else(|| by_manager(object))
+}
+
+/// Who has written fields of it, the status left out.
+fn by_manager(object: &Value) -> Option<String> {
+    let entries = array(object, "/metadata/managedFields").iter();
+    let mut managers =
+        entries.filter(|entry| text(entry, "/subresource").is_empty()).map(|entry| text(entry, "/manager"));
+    managers.find_map(|manager| match manager {
+        "kustomize-controller" | "helm-controller" => Some(format!("Flux ({manager})")),
+        _ if manager.starts_with("flux") => Some(format!("Flux ({manager})")),
+        _ if manager.starts_with("argocd") => Some(match label(object, "app.kubernetes.io/instance") {
+            Some(name) => format!("Argo CD application {name}"),
+            None => format!("Argo CD ({manager})"),
+        }),
+        _ => None,
     })
 }
 
-fn applied_from_a_repository(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
+fn applied_from_a_repository(plan: &mut Plan, facts: &Facts, order: &Order, depth: Depth) {
     let Some(application) = application(&facts.object) else { return };
     match depth {
-        Depth::Recreated if wish.force => plan.notice(format!(
+        Depth::Recreated if order.force => plan.note(format!(
             "{application} applies it: it may make the object itself between the deletion and the creation"
         )),
         Depth::Recreated => plan.refuse(
             RefusalReason::GitOps,
             format!(
                 "{application} applies {} and may make it again itself: pause its sync first, or go on with --force",
-                wish.subject()
+                order.subject()
             ),
-            vec![wish.again_with("--force")],
+            vec![order.again_with("--force")],
         ),
         Depth::Changed | Depth::Toggled => {
-            plan.notice(format!("{application} applies it, and may take the change back where it heals itself"));
+            plan.note(format!("{application} applies it, and may take the change back where it heals itself"));
         }
-        Depth::Copied => plan.notice(format!("{application} applies the original, and does not know of the new one")),
+        Depth::Copied => plan.note(format!("{application} applies the original, and does not know of the new one")),
         Depth::PodOnly => {}
     }
 }
@@ -136,12 +158,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::restart::tests::{facts, wish};
+    use crate::restart::tests::{facts, order};
 
     fn checked(metadata: &Value, spec: &Value, kind: Kind, force: bool, depth: Depth) -> Plan {
         let mut plan = Plan::default();
         let facts = facts(&json!({"metadata": metadata, "spec": spec}));
-        check(&mut plan, &facts, &crate::restart::facts::Wish { force, ..wish(kind, "etl") }, depth);
+        check(&mut plan, &facts, &crate::restart::Order { force, ..order(kind, "etl") }, depth);
         plan
     }
 
@@ -163,7 +185,7 @@ mod tests {
                 assert_eq!(plan.refusals[0].commands, [command]);
             }
             let plan = checked(&metadata, &json!({}), Kind::Sandbox, false, Depth::PodOnly);
-            assert!(plan.refusals.is_empty() && plan.notices.len() == 1);
+            assert!(plan.refusals.is_empty() && plan.notes.len() == 1);
         }
         let plain = json!({"ownerReferences": [{"kind": "ConfigMap", "name": "o"}]});
         assert!(checked(&plain, &json!({}), Kind::Job, false, Depth::Recreated).refusals.is_empty());
@@ -182,14 +204,41 @@ mod tests {
                 "Flux Kustomization flux/apps",
             ),
             (json!({"labels": {"helm.toolkit.fluxcd.io/name": "rel"}}), "Flux HelmRelease rel"),
+            (
+                json!({"labels": {"app.kubernetes.io/instance": "etl-app"}, "managedFields": [
+                    {"manager": "kube-controller-manager", "subresource": "status"}, {"manager": "argocd-controller"}]}),
+                "Argo CD application etl-app",
+            ),
+            (json!({"managedFields": [{"manager": "argocd-application-controller"}]}), "Argo CD (argocd-application"),
+            (json!({"managedFields": [{"manager": "kustomize-controller"}]}), "Flux (kustomize-controller)"),
+            (json!({"managedFields": [{"manager": "helm-controller"}]}), "Flux (helm-controller)"),
+            (json!({"managedFields": [{"manager": "fluxd"}]}), "Flux (fluxd)"),
         ] {
             let refused = checked(&metadata, &json!({}), Kind::Job, false, Depth::Recreated);
             assert!(refused.refusals[0].message.contains(application), "{refused:?}");
             assert_eq!(refused.refusals[0].commands, ["kubectl sigapps restart job/etl --force -n ml"]);
             for (force, depth) in [(true, Depth::Recreated), (false, Depth::Changed), (false, Depth::Copied)] {
                 let noted = checked(&metadata, &json!({}), Kind::Job, force, depth);
-                assert!(noted.refusals.is_empty() && noted.notices[0].contains(application), "{noted:?}");
+                assert!(noted.refusals.is_empty() && noted.notes[0].contains(application), "{noted:?}");
             }
+        }
+    }
+
+    #[test]
+    fn no_command_is_printed_for_an_owner_whose_name_is_none() {
+        let owner =
+            json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "name": "--all", "controller": true});
+        let plan = checked(&json!({"ownerReferences": [owner]}), &json!({}), Kind::Job, false, Depth::Recreated);
+        assert_eq!((plan.refusals[0].reason, plan.refusals[0].commands.len()), (RefusalReason::Owned, 0));
+    }
+
+    #[test]
+    fn a_label_of_helms_charts_is_no_sign_of_a_repository() {
+        let labels = json!({"app.kubernetes.io/instance": "etl", "app.kubernetes.io/managed-by": "Helm"});
+        for managers in [json!([]), json!([{"manager": "helm"}, {"manager": "argocd-x", "subresource": "status"}])] {
+            let metadata = json!({"labels": labels, "managedFields": managers});
+            let plan = checked(&metadata, &json!({}), Kind::Job, false, Depth::Recreated);
+            assert!(plan.refusals.is_empty() && plan.notes.is_empty(), "{plan:?}");
         }
     }
 

@@ -9,6 +9,7 @@ mod carry_out;
 mod checkpoints;
 mod command;
 mod cron_job;
+mod earlier;
 mod evidence;
 mod facts;
 mod folder;
@@ -117,30 +118,32 @@ pub enum RestartError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::LazyLock;
-
     use serde_json::Value;
 
-    use super::facts::{Facts, Wish};
+    use super::facts::Facts;
     use super::*;
-    use crate::advice::Kubectl;
+    use crate::kubectl::Kubectl;
     use crate::source::cluster::Object;
 
-    static COMMANDS: LazyLock<Commands> = LazyLock::new(|| Commands::new(Kubectl::default(), "ml"));
-
     /// Asks for nothing special.
-    pub(super) fn wish(kind: Kind, name: &str) -> Wish<'_> {
-        Wish {
+    pub(super) fn order(kind: Kind, name: &str) -> Order {
+        Order {
             kind,
-            name,
+            name: name.to_owned(),
+            namespace: "ml".to_owned(),
             keep: false,
             patch: None,
+            dry_run: DryRun::None,
             force: false,
             allow_checkpoint_loss: false,
+            save_logs: false,
             group: None,
+            timeout: Duration::ZERO,
+            save_to: PathBuf::new(),
+            look_in: Vec::new(),
             now: Time::parse("2026-11-30T09:00:00Z").unwrap(),
-            commands: &COMMANDS,
-            flags: &[],
+            commands: Commands::new(Kubectl::default(), "ml"),
+            flags: Vec::new(),
         }
     }
 

@@ -11,6 +11,7 @@ mod detail;
 mod environment;
 mod error;
 mod fault;
+mod interrupt;
 mod kubeconfig;
 mod list;
 mod page;
@@ -34,6 +35,7 @@ use reading::{Outcomes, Reading};
 
 pub use environment::Environment;
 pub use error::ClusterError;
+pub(crate) use session::FIELD_MANAGER;
 pub use session::{Object, RequestError, Session};
 pub use timeout::{TimeoutError, parse_timeout};
 
