@@ -8,7 +8,7 @@ use super::Look;
 use super::age::{clock, day, whole};
 use super::attempts;
 use super::checkpoints::sentences;
-use super::suggestion::{because, commands};
+use super::suggestion::{because_first, commands};
 use super::text::{cut, one_line, wrap};
 use crate::model::human_duration;
 use crate::policy::NameSource;
@@ -284,7 +284,7 @@ impl Page {
         let width = all.iter().map(|suggestion| suggestion.title.width()).max().unwrap_or(0);
         for (number, suggestion) in all.iter().take(MOST_SUGGESTIONS).enumerate() {
             self.why(&format!("{:<3}{:<width$}  ", number + 1, suggestion.title), &suggestion.why, out)?;
-            for fact in because(suggestion, 1) {
+            if let Some(fact) = because_first(suggestion) {
                 self.prose("   ", &fact, out)?;
             }
             // A command is never cut: it must run as it is printed.

@@ -7,15 +7,21 @@ use crate::report::{Evidence, Safety, Suggestion};
 
 /// `because pod/ns/x status.reason = Evicted`: at most so many facts, and how many more there are.
 pub(super) fn because(suggestion: &Suggestion, most: usize) -> Vec<String> {
-    let line = |(number, fact): (usize, &Evidence)| {
-        let word = if number == 0 { "because" } else { "and" };
-        one_line(&format!("{word} {} {} = {}", fact.object, fact.path, fact.value))
-    };
+    let line = |(number, fact): (usize, &Evidence)| reason(if number == 0 { "because" } else { "and" }, fact);
     let mut lines: Vec<String> = suggestion.evidence.iter().take(most).enumerate().map(line).collect();
     if let (Some(last), more @ 1..) = (lines.last_mut(), suggestion.evidence.len().saturating_sub(most)) {
         let _ = write!(last, "; and {more} more: -o json");
     }
     lines
+}
+
+/// The first fact alone, where what is known stands on the same page.
+pub(super) fn because_first(suggestion: &Suggestion) -> Option<String> {
+    Some(reason("because", suggestion.evidence.first()?))
+}
+
+fn reason(word: &str, fact: &Evidence) -> String {
+    one_line(&format!("{word} {} {} = {}", fact.object, fact.path, fact.value))
 }
 
 /// The commands as they run; before one that does more than to read stands what it does.

@@ -418,7 +418,7 @@ fn print_suggestions(
             }
         }
         for (mark, command) in commands(suggestion).take(shown_commands(suggestion, whole)) {
-            writeln!(out, "   {}{command}", if whole { mark } else { "" })?;
+            writeln!(out, "   {}{command}", if wide { mark } else { "" })?;
         }
         if wide && suggestion.commands_left_out > 0 {
             let left_out = counted(suggestion.commands_left_out as u64, "command");
