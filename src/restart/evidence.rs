@@ -61,7 +61,7 @@ fn shown(object: &Value) -> Value {
 }
 
 /// Wherever containers are: in pods, templates, templates of templates.
-fn hide_values(value: &mut Value) {
+pub(super) fn hide_values(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for variable in fields.get_mut("env").and_then(Value::as_array_mut).into_iter().flatten() {

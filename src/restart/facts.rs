@@ -1,5 +1,6 @@
 use serde_json::Value;
 
+use super::changes;
 use super::command::Commands;
 use super::kind::Kind;
 use super::object;
@@ -80,7 +81,7 @@ impl Wish<'_> {
         let Some(patch) = self.patch else { return manifest };
         match patch.apply(&manifest) {
             Ok(changed) => {
-                plan.notice("the new one is changed by --patch");
+                changes::notice(plan, &manifest, &changed);
                 changed
             }
             Err(why) => {

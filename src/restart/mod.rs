@@ -6,6 +6,7 @@
 //! [`crate::source::cluster::Session`].
 
 mod carry_out;
+mod changes;
 mod checkpoints;
 mod command;
 mod cron_job;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// Lists whose items are told apart by their name, as a strategic merge patch does.
 /// Source: `patchStrategy` and `patchMergeKey` in Kubernetes `core/v1`; `listMapKey` in JobSet's types.
-const BY_NAME: [&str; 5] = ["containers", "initContainers", "env", "volumes", "replicatedJobs"];
+pub(super) const BY_NAME: [&str; 5] = ["containers", "initContainers", "env", "volumes", "replicatedJobs"];
 
 /// A patch, as `--patch` takes it.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use super::object::uid;
 use super::plan::{Action, Step};
 use crate::model::Time;
 use crate::report::{RefusalReason, RestartRefusal};
-use crate::source::cluster::{Object, RequestError, Session};
+use crate::source::cluster::{ClusterError, Object, RequestError, Session};
 
 /// Asks for the rights that the steps take. All that are missing are named at once; what could not be asked is a notice.
 pub(super) fn rights(session: &Session, steps: &[Step], check: &str) -> (Option<RestartRefusal>, Vec<String>) {
@@ -85,12 +85,20 @@ fn creation(
     }
     let mut attempt = 0;
     loop {
-        let object = object.named(&of_same_length(&object.name, now, attempt));
+        let trial = of_same_length(&object.name, now, attempt);
         let mut manifest = manifest.clone();
-        manifest["metadata"]["name"] = object.name.clone().into();
-        match session.create(&object, &manifest, true) {
+        manifest["metadata"]["name"] = trial.clone().into();
+        match session.create(object, &manifest, true) {
             Err(error) if error.code == Some(409) && attempt + 1 < NAMES => attempt += 1,
-            sent => return sent.map(|_| ()),
+            sent => return sent.map(|_| ()).map_err(|error| about(error, &trial, &object.name)),
         }
     }
+}
+
+/// The error in the words of the object's own name: nobody knows the one that was tried.
+fn about(mut error: RequestError, trial: &str, name: &str) -> RequestError {
+    if let ClusterError::Server { message, .. } = &mut error.error {
+        *message = message.replace(&format!("\"{trial}\""), &format!("\"{name}\""));
+    }
+    error
 }

@@ -177,17 +177,19 @@ fn way_out(message: &str) -> Option<&'static str> {
 
 fn rejected(order: &Order, step: &str, message: &str, way_out: Option<&str>) -> RestartRefusal {
     let subject = format!("{}/{}", order.kind.name(), order.name);
-    let (advice, command) = match way_out {
-        Some(way_out) => (way_out, again(order, "--force")),
+    let (advice, commands) = match way_out {
+        Some(way_out) => (way_out, vec![again(order, "--force")]),
+        // The object as it is was taken once: what is wrong is most likely in the change.
+        None if order.patch.is_some() => ("mend --patch, or else what it says, and run it again", Vec::new()),
         None => (
             "mend what it says, and run it again",
-            order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"]),
+            vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])],
         ),
     };
     RestartRefusal {
         reason: RefusalReason::DryRunFailed,
         message: format!("{subject} is left as it is, as the server would not {step}: {message}; {advice}"),
-        commands: vec![command],
+        commands,
     }
 }
 

@@ -176,7 +176,8 @@ impl<'a> Session<'a> {
         Ok(versions)
     }
 
-    /// Creates an object; what the server made of it.
+    /// Creates an object; what the server made of it. A field that the server does not know is an error, as it would be
+    /// left out without a word.
     pub fn create(&self, object: &Object, body: &Value, dry_run: bool) -> Result<Value, RequestError> {
         let path = with_query(&object.collection(), &write_query(dry_run));
         self.write(object, "creation", Method::POST, &path, "application/json", body)
@@ -277,7 +278,7 @@ impl<'a> Session<'a> {
 }
 
 fn write_query(dry_run: bool) -> Vec<(&'static str, &'static str)> {
-    let mut query = vec![("fieldManager", FIELD_MANAGER)];
+    let mut query = vec![("fieldManager", FIELD_MANAGER), ("fieldValidation", "Strict")];
     query.extend(dry_run.then_some(("dryRun", "All")));
     query
 }

@@ -35,7 +35,7 @@ fn what_is_made_again_takes_a_change_by_the_containers_name() {
         arguments.extend(keep.then_some("--keep"));
         let ran = cluster.restart(&arguments);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        assert!(ran.stdout.contains("the new one is changed by --patch"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("the new one is changed by --patch: spec.template.spec.containers[name=main].image"));
         let requests = cluster.api.requests();
         let created: Vec<&Value> = requests
             .iter()

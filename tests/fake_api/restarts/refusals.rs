@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{failed_job, job, job_set};
-use crate::support::Reply;
+use crate::support::{Reply, Request};
 use crate::support::cluster::Cluster;
 
 /// Runs with `--yes`, and expects a refusal for this reason, with these words on one line, and no write but dry runs.
@@ -67,6 +67,53 @@ fn a_change_that_cannot_be_made_is_refused() {
     refused(&cluster, &["jobset/llama", "--patch", r#"{"spec":{"x":1}}"#], "notPossible", &["its spec is fixed"]);
     cluster.restart(&["cronjob/nightly", "--patch", "{}"]).says(2, &["--patch is for a job or jobset"]);
     cluster.restart(&["job/etl", "--patch", "{"]).says(2, &["it is not JSON"]);
+}
+
+/// As a real server does, which leaves out what it does not know unless it is told not to.
+fn strict(request: &Request, field: &str) -> Option<Reply> {
+    let has = request.method == "POST" && request.body.pointer(&field.replace('.', "/")).is_some();
+    let message = format!("strict decoding error: unknown field \"{}\"", &field[1..]);
+    (has && request.query("fieldValidation") == Some("Strict")).then(|| Reply::status(400, "BadRequest", &message))
+}
+
+#[test]
+fn a_field_that_the_server_does_not_know_is_refused_before_anything_is_done() {
+    for keep in [false, true] {
+        let cluster = Cluster::with(|request, _| strict(request, ".spec.nosuchField"));
+        failed_job(&cluster);
+        let mut arguments = vec!["job/etl", "-p", r#"{"spec":{"nosuchField":1}}"#];
+        arguments.extend(keep.then_some("--keep"));
+        let words = ["unknown field \"spec.nosuchField\"", "; mend --patch, or else what it says, and run it again"];
+        refused(&cluster, &arguments, "dryRunFailed", &words);
+    }
+}
+
+#[test]
+fn every_creation_and_change_is_sent_to_be_taken_strictly() {
+    let cluster = Cluster::start();
+    failed_job(&cluster);
+    job_set(&cluster, &json!({}), &json!({}), &json!({}));
+    for arguments in [["job/etl", "--yes"], ["jobset/llama", "--yes"]] {
+        assert_eq!(cluster.restart(&arguments).code, Some(0));
+    }
+    let requests = cluster.api.requests().into_iter();
+    let changes = requests.filter(|request| !request.path().ends_with("reviews"));
+    let changes: Vec<_> = changes.filter(|request| ["POST", "PATCH"].contains(&request.method.as_str())).collect();
+    assert_eq!(changes.len(), 6);
+    assert!(changes.iter().all(|request| request.query("fieldValidation") == Some("Strict")));
+}
+
+/// While the old one is there, another name is tried: that of nothing that the user knows.
+#[test]
+fn an_error_about_the_new_one_names_it_as_the_user_does() {
+    let cluster = Cluster::with(|request, _| {
+        let create = request.method == "POST" && !request.path().ends_with("reviews");
+        let name = request.body["metadata"]["name"].as_str().unwrap_or_default();
+        create.then(|| Reply::status(422, "Invalid", &format!("Job.batch \"{name}\" is invalid: spec.x: wrong")))
+    });
+    failed_job(&cluster);
+    let words = ["the creation of jobs.batch etl", "Job.batch \"etl\" is invalid: spec.x: wrong"];
+    refused(&cluster, &["job/etl"], "dryRunFailed", &words);
 }
 
 #[test]
