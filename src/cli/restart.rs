@@ -207,7 +207,7 @@ impl RestartArgs {
         let mut flags: Vec<String> =
             given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.to_owned()).collect();
         flags.extend(self.save_to.as_ref().map(|folder| format!("--save-to={}", folder.display())));
-        flags.extend(self.patch.as_ref().map(|patch| format!("--patch={patch}")));
+        flags.extend(self.patch.as_ref().map(restart::Patch::flag));
         flags.extend(self.group.map(|group| format!("--group={group}")));
         flags
     }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::held::{dependents, state};
 use super::object::{condition, is_being_deleted, is_over, is_set, text, uid};
 use super::plan::Action;
 use crate::source::cluster::{Object, RequestError, Session};
@@ -36,7 +37,9 @@ const LAST_LOOK: Duration = Duration::from_secs(2);
 pub(super) fn perform(session: &Session, action: &Action, timeout: Duration) -> Result<Option<String>, Failure> {
     match action {
         Action::Delete { object, uid } => delete(session, object, uid),
-        Action::AwaitGone { object, uid } => wait(session, timeout, || gone(session, object, uid)).map(|()| None),
+        Action::AwaitGone { object, uid } => wait(session, timeout, || gone(session, object, uid))
+            .map(|()| None)
+            .map_err(|failure| Failure { message: failure.message + &dependents(session, object, uid), ..failure }),
         Action::Create { object, replaces, manifest } => create(session, object, replaces.as_deref(), manifest),
         Action::Patch { object, body } => Ok(session.patch(object, body, false).map(|_| None)?),
         Action::AwaitSuspended { object } => wait(session, timeout, || suspended(session, object)).map(|()| None),
@@ -133,17 +136,19 @@ fn wait(session: &Session, timeout: Duration, mut look: impl FnMut() -> Result<L
 fn gone(session: &Session, object: &Object, old: &str) -> Result<Look, Failure> {
     let there = session.get(object)?.filter(|there| uid(there) == old);
     Ok(there.map_or(Look::There, |there| {
-        let finalizers = super::object::array(&there, "/metadata/finalizers").iter().filter_map(Value::as_str);
-        let finalizers: Vec<&str> = finalizers.collect();
-        let held = if finalizers.is_empty() { String::new() } else { format!(", held by {}", finalizers.join(", ")) };
-        Look::NotYet(format!("{} {} is still there{held}", object.rbac_name(), object.name))
+        Look::NotYet(format!("{} {} is still there{}", object.rbac_name(), object.name, state(&there)))
     }))
 }
 
 fn replaced(session: &Session, object: &Object, old: &str) -> Result<Look, Failure> {
-    let there = session.get(object)?.filter(|there| uid(there) != old && !is_being_deleted(there));
-    let missing = || Look::NotYet(format!("no new {} {} is there", object.rbac_name(), object.name));
-    Ok(there.map_or_else(missing, |_| Look::There))
+    let (resource, name) = (object.rbac_name(), &object.name);
+    Ok(match session.get(object)? {
+        Some(there) if uid(&there) != old && !is_being_deleted(&there) => Look::There,
+        Some(there) if uid(&there) == old => {
+            Look::NotYet(format!("the old {resource} {name} is still there{}", state(&there)))
+        }
+        _ => Look::NotYet(format!("no new {resource} {name} is there")),
+    })
 }
 
 /// Source: JobSet `pkg/controllers/jobset_controller.go`: the condition comes when the Jobs are told to suspend, before

@@ -65,7 +65,8 @@ fn by_name(path: &str, old: &[Value], new: &[Value], lines: &mut Vec<String>) {
         let (before, after) = (named(old), named(new));
         compare(&format!("{path}[name={name}]"), before.as_ref(), after.as_ref(), lines);
         if let Some(line) = lines.last_mut().filter(|_| before.is_none() && !there.is_empty()) {
-            *line += &format!("; no item had this name, those that were there are {}", there.join(", "));
+            line.push_str("; no item had this name, those that were there are ");
+            line.push_str(&there.join(", "));
         }
     }
 }
@@ -125,7 +126,8 @@ mod tests {
 
     #[test]
     fn every_field_is_told_by_its_path_with_the_old_value_and_the_new_one() {
-        let before = json!({"spec": {"backoffLimit": 2, "suspend": true, "containers": [container("main", "i:1", &json!([]))]}});
+        let before =
+            json!({"spec": {"backoffLimit": 2, "suspend": true, "containers": [container("main", "i:1", &json!([]))]}});
         let mut after = before.clone();
         after["spec"]["containers"][0]["image"] = "i:2".into();
         after["spec"]["containers"][0]["args"] = json!(["a"]);

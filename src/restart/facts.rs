@@ -25,6 +25,8 @@ pub(super) struct Facts {
     pub(super) claims: Vec<Claim>,
     /// Events about all of these.
     pub(super) events: Vec<Value>,
+    /// Why its pods are not known, where they could not be read.
+    pub(super) pods_unread: Option<String>,
     /// What could not be read, each a sentence.
     pub(super) unread: Vec<String>,
 }

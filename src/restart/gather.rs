@@ -51,7 +51,10 @@ pub(super) fn gather(session: &Session, kind: Kind, at: &Object, object: Value) 
         Ok(pods) => facts.pods = pods,
         // How they are decides for these what is done.
         Err(error) if matches!(kind, Kind::LeaderWorkerSet | Kind::Sandbox) => return Err(error.into()),
-        Err(error) => facts.unread.push(format!("its pods are not known and not saved: {error}")),
+        Err(error) => {
+            facts.unread.push(format!("its pods are not known and not saved: {error}"));
+            facts.pods_unread = Some(error.to_string());
+        }
     }
     if kind == Kind::JobSet {
         facts.claims = claims(session, &facts);
@@ -102,7 +105,7 @@ fn pods(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, Requ
 }
 
 /// A label selector as a query holds it. Source: apimachinery `pkg/apis/meta/v1/helpers.go`, `LabelSelectorAsSelector`.
-fn selector(selector: &Value) -> String {
+pub(super) fn selector(selector: &Value) -> String {
     let labels = selector["matchLabels"].as_object().into_iter().flatten();
     let mut all: Vec<String> =
         labels.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();

@@ -34,6 +34,7 @@ fn copied(facts: &Facts, wish: &Wish) -> Plan {
             "the volumes of its volumeClaimPolicies are named after the JobSet: {new} begins with new and empty ones"
         ));
     }
+    done_again(&mut plan, facts);
     let manifest = renamed(manifest(&mut plan, facts, wish), &new);
     plan.step(
         format!("create jobset/{new} from the spec of {}", wish.subject()),
@@ -43,11 +44,27 @@ fn copied(facts: &Facts, wish: &Wish) -> Plan {
     plan
 }
 
+fn has_completed(facts: &Facts) -> bool {
+    text(&facts.object, "/status/terminalState") == "Completed" || condition(&facts.object, &["Completed"]).is_some()
+}
+
+/// What succeeded is done all over again, which nobody may have meant.
+fn done_again(plan: &mut Plan, facts: &Facts) {
+    let done: Vec<&str> = facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect();
+    if has_completed(facts) {
+        plan.notice("it has succeeded: all that it did is done again");
+    } else if !done.is_empty() {
+        plan.notice(format!("Jobs that have completed are run again: {}", done.join(", ")));
+    }
+}
+
 fn recreated(facts: &Facts, wish: &Wish) -> Plan {
     let mut plan = Plan::default();
-    "it has ended: it is deleted, and made again from its own spec".clone_into(&mut plan.summary);
+    let ended = if has_completed(facts) { "completed" } else { "failed" };
+    plan.summary = format!("it has {ended}: it is deleted, and made again from its own spec");
     guards::check(&mut plan, facts, wish, Depth::Recreated);
     volumes::at_risk(&mut plan, facts, wish);
+    done_again(&mut plan, facts);
     let mut manifest = manifest(&mut plan, facts, wish);
     volumes::use_again(&mut plan, facts, &mut manifest);
     recreate(&mut plan, facts, wish, manifest);
@@ -58,7 +75,8 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
         plan.lose(format!("{} with {their} conditions: {}", counted(names.len(), "Job"), names.join(", ")));
     }
     let restarts = number(&facts.object, "/status/restarts").unwrap_or_default();
-    plan.lose(format!("its status: conditions and restart counters ({restarts} restarts), which begin at 0 again"));
+    let restarts = counted(usize::try_from(restarts).unwrap_or_default(), "restart");
+    plan.lose(format!("its status: conditions and restart counters ({restarts}), which begin at 0 again"));
     plan.lose(since_the_last(&facts.object));
     plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &wish.subject()])];
     plan
@@ -92,7 +110,7 @@ fn resumed(facts: &Facts, wish: &Wish) -> Plan {
         );
     }
     suspended_by_others(&mut plan, facts, wish);
-    restarting(&mut plan, facts, wish);
+    still_running(&mut plan, facts, wish);
     let (object, uid) = (facts.at.clone(), uid(&facts.object));
     let suspend = |value: bool| json!({"metadata": {"uid": uid}, "spec": {"suspend": value}});
     let subject = wish.subject();
@@ -143,15 +161,17 @@ fn suspended_by_others(plan: &mut Plan, facts: &Facts, wish: &Wish) {
     }
 }
 
-/// A `JobSet` that deals with a failure is left to its controller.
-fn restarting(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+/// A `JobSet` that runs, or that deals with a failure, is left to its controller. One whose pods all wait, for nodes or
+/// images, has nothing to lose.
+fn still_running(plan: &mut Plan, facts: &Facts, wish: &Wish) {
     let failing =
         facts.jobs.iter().find(|job| !is_being_deleted(job) && condition(job, &["Failed", "FailureTarget"]).is_some());
-    let why = match (condition(&facts.object, &["RestartingJobSet"]), failing) {
-        (Some(condition), _) => format!("is being restarted by its controller ({})", text(condition, "/reason")),
-        (None, Some(job)) => format!("is about to be judged by its controller: job/{} fails", name(job)),
-        (None, None) => {
-            plan.notice(format!("{} runs well: {}", wish.subject(), restarts_left(&facts.object)));
+    let why = match (condition(&facts.object, &["RestartingJobSet"]), failing, running(facts)) {
+        (Some(condition), ..) => format!("is being restarted by its controller ({})", text(condition, "/reason")),
+        (None, Some(job), _) => format!("is about to be judged by its controller: job/{} fails", name(job)),
+        (None, None, Some(running)) => format!("has not ended: {running}"),
+        (None, None, None) => {
+            plan.notice(format!("no pod of {} runs: {}", wish.subject(), restarts_left(&facts.object)));
             return;
         }
     };
@@ -161,15 +181,31 @@ fn restarting(plan: &mut Plan, facts: &Facts, wish: &Wish) {
     } else {
         plan.refuse(
             RefusalReason::StillRunning,
-            format!("{state}; wait for it, or go on with --force"),
+            format!("{state}; wait for its end, or go on with --force"),
             vec![wish.again_with("--force")],
         );
+    }
+}
+
+/// What of it runs, if anything does.
+fn running(facts: &Facts) -> Option<String> {
+    let count = facts.pods.iter().filter(|pod| text(pod, "/status/phase") == "Running").count();
+    let of_jobs = array(&facts.object, "/status/replicatedJobsStatus").iter();
+    let ready = of_jobs.filter_map(|jobs| number(jobs, "/ready")).sum::<i64>();
+    match (count, &facts.pods_unread) {
+        (0, Some(_)) => Some("whether its pods run is not known".to_owned()),
+        (0, None) if ready > 0 => Some(format!("{ready} of its Jobs are ready")),
+        (0, None) => None,
+        (count, _) => Some(format!("{} of its {} run", count, counted(facts.running().count(), "pod"))),
     }
 }
 
 /// Source: JobSet `pkg/controllers/failure_policy.go`, `failurePolicyRecreateAll`.
 fn restarts_left(job_set: &Value) -> String {
     let most = number(job_set, "/spec/failurePolicy/maxRestarts").unwrap_or_default();
+    if most == 0 {
+        return "its controller would not restart it (maxRestarts 0)".to_owned();
+    }
     let counted = number(job_set, "/status/restartsCountTowardsMax").unwrap_or_default();
     format!("{} of {most} restarts left", (most - counted).max(0))
 }
@@ -201,7 +237,8 @@ mod tests {
         let running = facts(&job_set(&json!({"restartsCountTowardsMax": 1})));
         let planned = plan(&running, &wish(Kind::JobSet, "llama"));
         assert_eq!(verbs(&planned), ["patch", "wait", "patch"]);
-        assert!(planned.notices.iter().any(|n| n.contains("runs well: 3 of 4 restarts left")), "{planned:?}");
+        let said = "no pod of jobset/llama runs: 3 of 4 restarts left";
+        assert!(planned.notices.iter().any(|notice| notice == said), "{planned:?}");
         for status in
             [json!({"terminalState": "Failed"}), json!({"conditions": [{"type": "Completed", "status": "True"}]})]
         {
@@ -242,5 +279,58 @@ mod tests {
         })];
         let refused = plan(&failing, &wish(Kind::JobSet, "llama"));
         assert!(refused.refusals[0].message.contains("job/llama-w-0 fails; 4 of 4 restarts left"), "{refused:?}");
+    }
+
+    #[test]
+    fn one_that_runs_is_restarted_by_force_alone() {
+        let pods = |phases: &[&str]| phases.iter().map(|phase| json!({"status": {"phase": phase}})).collect::<Vec<_>>();
+        let ready = json!({"replicatedJobsStatus": [{"name": "w", "ready": 2}]});
+        let status = json!({});
+        for (status, phases, unread, said) in [
+            (&status, &["Running", "Pending", "Succeeded"][..], false, Some("1 of its 2 pods run; 4 of 4 restarts")),
+            (&status, &["Pending", "Pending"], false, None),
+            (&status, &[], false, None),
+            (&ready, &[], false, Some("2 of its Jobs are ready")),
+            (&status, &[], true, Some("whether its pods run is not known")),
+        ] {
+            let mut known = facts(&job_set(status));
+            known.pods = pods(phases);
+            known.pods_unread = unread.then(|| "forbidden".to_owned());
+            let refused = plan(&known, &wish(Kind::JobSet, "llama"));
+            let reason = refused.refusals.first().map(|refusal| refusal.reason);
+            assert_eq!(reason, said.map(|_| RefusalReason::StillRunning), "{refused:?}");
+            assert!(
+                refused.refusals.iter().all(|refusal| refusal.message.contains(said.unwrap_or("?"))),
+                "{refused:?}"
+            );
+            let forced = plan(&known, &Wish { force: true, ..wish(Kind::JobSet, "llama") });
+            assert!(forced.refusals.is_empty(), "{forced:?}");
+            assert_eq!(forced.notices.iter().any(|notice| notice.contains(said.unwrap_or("?"))), said.is_some());
+        }
+        let mut without = job_set(&json!({}));
+        without["spec"]["failurePolicy"] = json!({});
+        let planned = plan(&facts(&without), &wish(Kind::JobSet, "llama"));
+        assert!(planned.notices.iter().any(|notice| notice.ends_with("(maxRestarts 0)")), "{planned:?}");
+    }
+
+    #[test]
+    fn what_has_succeeded_is_said_to_be_done_again() {
+        let completed = job_set(&json!({"terminalState": "Completed", "restarts": 1}));
+        for keep in [false, true] {
+            let planned = plan(&facts(&completed), &Wish { keep, ..wish(Kind::JobSet, "llama") });
+            assert!(
+                planned.notices.iter().any(|n| n == "it has succeeded: all that it did is done again"),
+                "{planned:?}"
+            );
+        }
+        let planned = plan(&facts(&completed), &wish(Kind::JobSet, "llama"));
+        assert!(planned.summary.starts_with("it has completed: "), "{planned:?}");
+        assert!(planned.losses.iter().any(|loss| loss.contains("(1 restart), which begin at 0")), "{planned:?}");
+        let mut failed = facts(&job_set(&json!({"terminalState": "Failed"})));
+        failed.jobs = ["Complete", "Failed"]
+            .map(|kind| json!({"metadata": {"name": kind}, "status": {"conditions": [{"type": kind, "status": "True"}]}}))
+            .into();
+        let planned = plan(&failed, &wish(Kind::JobSet, "llama"));
+        assert!(planned.notices.iter().any(|n| n == "Jobs that have completed are run again: Complete"), "{planned:?}");
     }
 }

@@ -15,6 +15,7 @@ mod facts;
 mod folder;
 mod gather;
 mod guards;
+mod held;
 mod job;
 mod job_set;
 mod kind;

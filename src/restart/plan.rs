@@ -98,6 +98,17 @@ impl Plan {
         self.refusals.push(RestartRefusal { reason, message: message.into(), commands });
     }
 
+    /// Where something speaks against it that no flag passes, flags that pass the rest would not help.
+    pub(super) fn leave_out_what_would_not_help(&mut self) {
+        let is_final = |reason| {
+            use RefusalReason::{BeingDeleted, Kueue, ManagedBy, Owned, Suspended};
+            matches!(reason, Owned | Kueue | ManagedBy | BeingDeleted | Suspended)
+        };
+        if let Some(first) = self.refusals.iter().find(|refusal| is_final(refusal.reason)).cloned() {
+            self.refusals = vec![first];
+        }
+    }
+
     pub(super) fn notice(&mut self, text: impl Into<String>) {
         self.notices.push(text.into());
     }

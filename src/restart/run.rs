@@ -3,7 +3,7 @@
 use super::facts::{Facts, Wish};
 use super::folder::Folder;
 use super::object::uid;
-use super::plan::{Plan, Step};
+use super::plan::{Action, Plan, Step};
 use super::prepare::{Verdict, dry_run, rights};
 use super::record::{MANIFEST, Record};
 use super::{
@@ -11,7 +11,7 @@ use super::{
     rollout, sandbox,
 };
 use crate::report::{
-    API_VERSION, DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, StepState, WorkloadRef,
+    API_VERSION, DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, RestartStep, StepState, WorkloadRef,
 };
 use crate::source::cluster::{Object, Session};
 
@@ -44,6 +44,7 @@ pub fn run(session: &Session, order: &Order, console: &mut dyn Console) -> Resul
         return Ok(restart);
     }
     if order.dry_run != DryRun::None {
+        restart.notices.extend(names_of_this_run(order, &work.plan.steps));
         restart.next = vec![again(order, "--yes")];
         console.planned(&restart);
         return Ok(restart);
@@ -53,10 +54,28 @@ pub fn run(session: &Session, order: &Order, console: &mut dyn Console) -> Resul
         restart.outcome = RestartOutcome::Declined;
         return Ok(restart);
     }
-    let (folder, record) = begin(session, order, &at, work, &mut restart)?;
+    let Some((folder, record)) = begin(session, order, &at, work, &mut restart)? else { return Ok(restart) };
     console.saved(&folder.path().display().to_string());
+    let before = done_before(&record);
     carry_out_all(session, order, (&folder, record), &mut restart, console)?;
+    restart.steps.splice(0..0, before);
     Ok(restart)
+}
+
+/// The time is in a name that is made anew: the next run makes another.
+fn names_of_this_run(order: &Order, steps: &[Step]) -> Option<String> {
+    let made = steps.iter().map(|step| &step.action).find_map(|action| match action {
+        Action::Create { object, replaces: None, .. } if object.name != order.name => Some(&object.name),
+        _ => None,
+    })?;
+    Some(format!("the name {made} is that of this dry run: each run makes a new one from the time"))
+}
+
+/// What an earlier run has done is done, whoever asks.
+fn done_before(record: &Record) -> Vec<RestartStep> {
+    let done = record.steps.iter().take(record.done).map(Step::report);
+    let by_an_earlier_run = Some("by an earlier run".to_owned());
+    done.map(|step| RestartStep { state: StepState::Done, message: by_an_earlier_run.clone(), ..step }).collect()
 }
 
 /// The same command again, with one flag more.
@@ -109,6 +128,7 @@ fn planned(session: &Session, order: &Order, at: &Object) -> Result<Work, Restar
         Kind::LeaderWorkerSet => leader_worker_set::plan(&facts, &wish),
         Kind::Sandbox => sandbox::plan(&facts, &wish),
     };
+    plan.leave_out_what_would_not_help();
     plan.notices.extend(facts.unread.iter().cloned());
     Ok(Work { plan, uid: uid(&facts.object).to_owned(), facts: Some(facts), begun: None })
 }
@@ -193,24 +213,28 @@ fn rejected(order: &Order, step: &str, message: &str, way_out: Option<&str>) -> 
     }
 }
 
-/// The folder and the record, on the disk before the first write.
+/// The folder and the record, on the disk before the first write; `None` where that could not be saved which was asked for.
 fn begin(
     session: &Session,
     order: &Order,
     at: &Object,
     work: Work,
     restart: &mut Restart,
-) -> Result<(Folder, Record), RestartError> {
+) -> Result<Option<(Folder, Record)>, RestartError> {
     let Work { plan, uid, facts, begun } = work;
     if let Some(begun) = begun {
-        return Ok(begun);
+        return Ok(Some(begun));
     }
     let time = order.now.to_string().replace([':', '-'], "");
     let name = format!("{time}-{}-{}-{}", order.namespace, order.kind.name(), order.name);
     let folder = Folder::create(&order.save_to, &name)?;
     if let Some(facts) = &facts {
-        let missing = evidence::save(&folder, session, order.kind, facts, &plan, order.save_logs)?;
-        for line in missing {
+        let not_saved = evidence::save(&folder, session, order.kind, facts, &plan, order.save_logs)?;
+        if !not_saved.lost.is_empty() {
+            refuse_to_lose(order, &not_saved.lost, &folder, restart);
+            return Ok(None);
+        }
+        for line in not_saved.not_there {
             session.say(&format!("not saved: {line}"));
             restart.notices.push(format!("not saved: {line}"));
         }
@@ -220,7 +244,26 @@ fn begin(
     record.next = plan.next;
     record.save(&folder)?;
     restart.evidence = Some(folder.path().display().to_string());
-    Ok((folder, record))
+    Ok(Some((folder, record)))
+}
+
+/// Whoever asks for logs does so because they are about to be lost: the restart is not begun without them.
+fn refuse_to_lose(order: &Order, lost: &[String], folder: &Folder, restart: &mut Restart) {
+    let flags: Vec<String> = order.flags.iter().filter(|flag| *flag != "--save-logs").cloned().collect();
+    restart.evidence = Some(folder.path().display().to_string());
+    restart.outcome = RestartOutcome::Refused;
+    restart.refusals.push(RestartRefusal {
+        reason: RefusalReason::LogsNotSaved,
+        message: format!(
+            "{}/{} is left as it is, as not all logs could be saved before it: {}; run it again, or without --save-logs; \
+             what could be saved is in {}",
+            order.kind.name(),
+            order.name,
+            lost.join("; "),
+            folder.path().display()
+        ),
+        commands: vec![order.commands.again(order.kind.name(), &order.name, &flags, "--yes")],
+    });
 }
 
 /// Does what is left. The steps of `restart` are those.

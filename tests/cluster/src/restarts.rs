@@ -260,7 +260,9 @@ impl Bench<'_> {
     async fn running_job_set(&self) -> Result<()> {
         let before = self.running_pods("jobset.sigs.k8s.io/jobset-name=training", 2, &[]).await?;
         let uid = self.api.get(&format!("{JOB_SETS}/training")).await?["metadata"]["uid"].clone();
-        self.restarted(&["jobset/training"]).await?;
+        let refused = self.restart(&["jobset/training", "--yes"]).await?;
+        ensure!(refused.code == 1 && refused.stderr.contains("2 of its 2 pods run"), "{}", refused.stderr);
+        self.restarted(&["jobset/training", "--force"]).await?;
         self.running_pods("jobset.sigs.k8s.io/jobset-name=training", 2, &before).await?;
         let after = self.api.get(&format!("{JOB_SETS}/training")).await?;
         ensure!(after["metadata"]["uid"] == uid && number(&after, "/status/restarts") == 0, "{after}");

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{failed_job, job, job_set};
-use crate::support::{Reply, Request};
 use crate::support::cluster::Cluster;
+use crate::support::{Reply, Request};
 
 /// Runs with `--yes`, and expects a refusal for this reason, with these words on one line, and no write but dry runs.
 #[track_caller]
@@ -123,6 +123,30 @@ fn a_job_of_another_controller_is_refused() {
     job["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue".into();
     cluster.put("jobs", &job);
     refused(&cluster, &["job/etl"], "managedBy", &["is run by kueue.x-k8s.io/multikueue"]);
+}
+
+/// What no flag passes is said alone: an offer of --force beside it would lead nowhere.
+#[test]
+fn force_is_offered_only_where_it_helps() {
+    let owner = json!([{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "o", "uid": "o", "controller": true}]);
+    for (field, value, reason) in [
+        ("/spec/managedBy", json!("kueue.x-k8s.io/multikueue"), "managedBy"),
+        ("/spec/suspend", json!(true), "suspended"),
+        ("/metadata/ownerReferences", owner, "owned"),
+        ("/metadata/deletionTimestamp", json!("2026-11-30T09:00:00Z"), "beingDeleted"),
+    ] {
+        let cluster = Cluster::start();
+        let mut running = job("");
+        let (parent, key) = field.rsplit_once('/').unwrap();
+        running.pointer_mut(parent).unwrap()[key] = value;
+        running["metadata"]["labels"]["argocd.argoproj.io/instance"] = "app".into();
+        cluster.put("jobs", &running);
+        for arguments in [&["job/etl"][..], &["job/etl", "--force"]] {
+            refused(&cluster, arguments, reason, &["error: not restarted: "]);
+            let ran = cluster.restart(&[arguments, &["--yes"]].concat());
+            assert!(ran.stderr.lines().count() == 1 && !ran.stderr.contains("go on with --force"), "{ran:?}");
+        }
+    }
 }
 
 #[test]
