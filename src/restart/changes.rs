@@ -18,14 +18,14 @@ pub(super) fn notice(plan: &mut Plan, before: &Value, after: &Value) {
     let mut lines = Vec::new();
     compare("", Some(before), Some(after), &mut lines);
     if lines.is_empty() {
-        plan.notice("the new one is changed by --patch: the order of a list");
+        plan.note("the new one is changed by --patch: the order of a list");
     }
     let more = lines.len().saturating_sub(MOST);
     for line in lines.into_iter().take(MOST) {
-        plan.notice(format!("the new one is changed by --patch: {line}"));
+        plan.note(format!("the new one is changed by --patch: {line}"));
     }
     if more > 0 {
-        plan.notice(format!("the new one is changed by --patch: {more} more fields; manifest.json has them all"));
+        plan.note(format!("the new one is changed by --patch: {more} more fields; manifest.json has them all"));
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
         let mut plan = Plan::default();
         notice(&mut plan, before, after);
         let lead = "the new one is changed by --patch: ";
-        plan.notices.iter().map(|line| line.strip_prefix(lead).unwrap_or("?").to_owned()).collect()
+        plan.notes.iter().map(|line| line.strip_prefix(lead).unwrap_or("?").to_owned()).collect()
     }
 
     fn container(name: &str, image: &str, env: &Value) -> Value {

@@ -4,10 +4,10 @@ use super::checkpoints::since_the_last;
 use super::facts::{Facts, Wish};
 use super::guards::{self, Depth};
 use super::kind::Kind;
-use super::names;
 use super::object::{condition, is_set, number, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
+use super::{names, volumes};
 use crate::report::RefusalReason;
 
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
@@ -24,11 +24,12 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     let mut manifest = wish.changed(&mut plan, strip(Kind::Job, &facts.object));
     if guards::queue(&facts.object).is_some() {
         manifest["spec"]["suspend"] = true.into();
-        plan.notice(QUEUED);
+        plan.note(QUEUED);
     } else if is_set(&manifest, "/spec/suspend") {
-        plan.notice("spec.suspend is true, and stays so: the new Job waits until it is resumed");
+        plan.note("spec.suspend is true, and stays so: the new Job waits until it is resumed");
     }
     let name = if wish.keep {
+        selector_of_both(&mut plan, facts, wish, &manifest);
         let name = names::with_suffix(wish.name, wish.now);
         manifest = renamed(manifest, &name);
         plan.summary = format!("a new Job {name} is made from its own spec, and the old one stays");
@@ -40,12 +41,31 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     } else {
         "the old Job is deleted, and made again from its own spec".clone_into(&mut plan.summary);
         recreate(&mut plan, facts, wish, manifest);
+        volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &[uid(&facts.object)]);
         losses(&mut plan, facts);
         wish.name.to_owned()
     };
     let selector = format!("batch.kubernetes.io/job-name={name}");
     plan.next = vec![wish.commands.kubectl(&["get", "pods", "-l", &selector])];
     plan
+}
+
+/// A selector that its author wrote goes into the copy as it is, and two Jobs with one selector may count and delete each
+/// other's pods. Source: Kubernetes `batch/v1`, `JobSpec.manualSelector`.
+fn selector_of_both(plan: &mut Plan, facts: &Facts, wish: &Wish, manifest: &serde_json::Value) {
+    let selector = "/spec/selector";
+    if is_set(manifest, "/spec/manualSelector") && manifest.pointer(selector) == facts.object.pointer(selector) {
+        plan.refuse(
+            RefusalReason::NotPossible,
+            format!(
+                "--keep would give a second Job the selector of {}, which its author wrote (manualSelector), and each may \
+                 take the other's pods for its own: restart it without --keep, or give the new one a selector and labels \
+                 of its own with --patch",
+                wish.subject()
+            ),
+            vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+        );
+    }
 }
 
 /// Kueue decides when it starts. Source: Kueue `pkg/controller/jobframework`, the default of `suspend`.
@@ -64,7 +84,7 @@ pub(super) fn recreate(plan: &mut Plan, facts: &Facts, wish: &Wish, manifest: se
 }
 
 fn losses(plan: &mut Plan, facts: &Facts) {
-    plan.losses.extend(facts.pods_and_logs());
+    plan.loses.extend(facts.pods_and_logs());
     let counted = |field| number(&facts.object, &format!("/status/{field}")).unwrap_or_default();
     let ended = condition(&facts.object, &["Failed", "Complete"]).map_or_else(String::new, |condition| {
         let reason = text(condition, "/reason");
@@ -81,9 +101,9 @@ fn done_again(plan: &mut Plan, facts: &Facts) {
     if let Some(complete) = condition(&facts.object, &["Complete", "SuccessCriteriaMet"]) {
         let since = text(complete, "/lastTransitionTime");
         let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
-        plan.notice(format!("it has succeeded{since}: all that it did is done again"));
+        plan.note(format!("it has succeeded{since}: all that it did is done again"));
     } else if !indexes.is_empty() {
-        plan.notice(format!("its indexes {indexes} have succeeded, and are done again"));
+        plan.note(format!("its indexes {indexes} have succeeded, and are done again"));
     }
 }
 
@@ -91,7 +111,7 @@ fn done_again(plan: &mut Plan, facts: &Facts) {
 fn failed_by_rule(plan: &mut Plan, facts: &Facts) {
     let failed = condition(&facts.object, &["Failed", "FailureTarget"]);
     if failed.is_some_and(|condition| text(condition, "/reason").starts_with("PodFailurePolicy")) {
-        plan.notice(
+        plan.note(
             "it failed by a FailJob rule of its podFailurePolicy: it will fail again unless the cause has been mended",
         );
     }
@@ -137,7 +157,7 @@ fn still_running(plan: &mut Plan, facts: &Facts, wish: &Wish) {
         format!("has not ended: {}", retries(facts))
     };
     if wish.force {
-        plan.notice(format!("{} {state}", wish.subject()));
+        plan.note(format!("{} {state}", wish.subject()));
         return;
     }
     plan.refuse(
@@ -195,7 +215,7 @@ mod tests {
                 assert_eq!(refused.refusals.first().map(|r| r.message.contains(said.unwrap())), said.map(|_| true));
                 let forced = plan(&facts, &Wish { keep, force: true, ..wish(Kind::Job, "etl") });
                 assert!(forced.refusals.is_empty());
-                assert_eq!(forced.notices.iter().any(|notice| notice.contains(said.unwrap_or("?"))), said.is_some());
+                assert_eq!(forced.notes.iter().any(|notice| notice.contains(said.unwrap_or("?"))), said.is_some());
             }
         }
     }
@@ -218,7 +238,7 @@ mod tests {
         let asked = Wish { patch: Some(&patch), ..wish(Kind::Job, "etl") };
         assert_eq!(plan(&facts(&suspended), &asked).refusals[0].reason, RefusalReason::StillRunning);
         let forced = plan(&facts(&suspended), &Wish { force: true, ..asked });
-        assert!(forced.refusals.is_empty() && !forced.notices.iter().any(|n| n.contains("stays so")), "{forced:?}");
+        assert!(forced.refusals.is_empty() && !forced.notes.iter().any(|n| n.contains("stays so")), "{forced:?}");
         suspended["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "gpus"});
         let queued = plan(&facts(&suspended), &Wish { force: true, ..wish(Kind::Job, "etl") });
         assert_eq!(queued.refusals[0].reason, RefusalReason::Kueue);
@@ -232,12 +252,36 @@ mod tests {
         let planned = plan(&facts, &wish(Kind::Job, "etl"));
         let verbs: Vec<_> = planned.steps.iter().map(|step| step.action.verb()).collect();
         assert_eq!(verbs, [Some("delete"), None, Some("create")]);
-        assert!(planned.losses.iter().any(|loss| loss.contains("Failed (BackoffLimitExceeded)")), "{planned:?}");
+        assert!(planned.loses.iter().any(|loss| loss.contains("Failed (BackoffLimitExceeded)")), "{planned:?}");
         let kept = plan(&facts, &Wish { keep: true, ..wish(Kind::Job, "etl") });
-        assert!(kept.losses.is_empty());
+        assert!(kept.loses.is_empty());
         let [step] = &kept.steps[..] else { panic!("{kept:?}") };
         let Action::Create { object, replaces: None, manifest } = &step.action else { panic!("{kept:?}") };
         assert!(object.name.starts_with("etl-") && manifest["metadata"]["name"] == *object.name);
+    }
+
+    #[test]
+    fn two_jobs_never_get_one_selector() {
+        let selector = |app: &str| json!({"matchLabels": {"app": app}});
+        let of_its_own =
+            r#"{"spec":{"selector":{"matchLabels":{"app":"b"}},"template":{"metadata":{"labels":{"app":"b"}}}}}"#;
+        for (manual, keep, patch, refused) in [
+            (true, true, None, true),
+            (true, true, Some(r#"{"spec":{"parallelism":2}}"#), true),
+            (true, true, Some(of_its_own), false),
+            (true, false, None, false),
+            (false, true, None, false),
+        ] {
+            let mut job = job("Failed");
+            job["spec"]["manualSelector"] = manual.into();
+            job["spec"]["selector"] = selector("a");
+            job["spec"]["template"] = json!({"metadata": {"labels": {"app": "a"}}});
+            let patch = patch.map(|patch| patch.parse().unwrap());
+            let planned = plan(&facts(&job), &Wish { keep, patch: patch.as_ref(), ..wish(Kind::Job, "etl") });
+            let reasons: Vec<_> = planned.refusals.iter().map(|refusal| refusal.reason).collect();
+            assert_eq!(reasons == [RefusalReason::NotPossible], refused, "{manual} {keep} {patch:?}: {planned:?}");
+            assert!(refused || reasons.is_empty(), "{planned:?}");
+        }
     }
 
     #[test]
@@ -247,7 +291,7 @@ mod tests {
             let mut job = job("Failed");
             job["status"]["conditions"][0]["reason"] = reason.into();
             let planned = plan(&facts(&job), &wish(Kind::Job, "etl"));
-            assert_eq!(planned.notices.iter().any(|notice| notice.contains("it will fail again")), said, "{reason}");
+            assert_eq!(planned.notes.iter().any(|notice| notice.contains("it will fail again")), said, "{reason}");
         }
     }
 
@@ -263,7 +307,7 @@ mod tests {
                 job["status"]["conditions"][0]["lastTransitionTime"] = "2026-11-30T08:00:00Z".into();
                 job["status"]["completedIndexes"] = indexes.into();
                 let planned = plan(&facts(&job), &Wish { keep, ..wish(Kind::Job, "etl") });
-                let found = planned.notices.iter().find(|notice| notice.contains("again"));
+                let found = planned.notes.iter().find(|notice| notice.contains("again"));
                 assert_eq!(found.map(String::as_str), said, "{planned:?}");
             }
         }
@@ -276,6 +320,6 @@ mod tests {
         let planned = plan(&facts(&job), &wish(Kind::Job, "etl"));
         let Some(Action::Create { manifest, .. }) = planned.steps.last().map(|step| &step.action) else { panic!() };
         assert_eq!(manifest["spec"]["suspend"], true);
-        assert_eq!(planned.notices, [QUEUED]);
+        assert_eq!(planned.notes, [QUEUED]);
     }
 }

@@ -30,7 +30,7 @@ fn copied(facts: &Facts, wish: &Wish) -> Plan {
     let new = names::with_suffix(wish.name, wish.now);
     plan.summary = format!("a new JobSet {new} is made from its own spec, and the old one stays");
     if !array(&facts.object, "/spec/volumeClaimPolicies").is_empty() {
-        plan.notice(format!(
+        plan.note(format!(
             "the volumes of its volumeClaimPolicies are named after the JobSet: {new} begins with new and empty ones"
         ));
     }
@@ -52,9 +52,9 @@ fn has_completed(facts: &Facts) -> bool {
 fn done_again(plan: &mut Plan, facts: &Facts) {
     let done: Vec<&str> = facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect();
     if has_completed(facts) {
-        plan.notice("it has succeeded: all that it did is done again");
+        plan.note("it has succeeded: all that it did is done again");
     } else if !done.is_empty() {
-        plan.notice(format!("Jobs that have completed are run again: {}", done.join(", ")));
+        plan.note(format!("Jobs that have completed are run again: {}", done.join(", ")));
     }
 }
 
@@ -65,10 +65,12 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
     guards::check(&mut plan, facts, wish, Depth::Recreated);
     volumes::at_risk(&mut plan, facts, wish);
     done_again(&mut plan, facts);
+    let owners: Vec<&str> = std::iter::once(&facts.object).chain(&facts.jobs).map(uid).collect();
+    volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &owners);
     let mut manifest = manifest(&mut plan, facts, wish);
     volumes::use_again(&mut plan, facts, &mut manifest);
     recreate(&mut plan, facts, wish, manifest);
-    plan.losses.extend(facts.pods_and_logs());
+    plan.loses.extend(facts.pods_and_logs());
     if !facts.jobs.is_empty() {
         let names: Vec<&str> = facts.jobs.iter().map(name).collect();
         let their = if names.len() == 1 { "its" } else { "their" };
@@ -86,7 +88,7 @@ fn manifest(plan: &mut Plan, facts: &Facts, wish: &Wish) -> Value {
     let mut manifest = wish.changed(plan, strip(Kind::JobSet, &facts.object));
     if guards::queue(&facts.object).is_some() {
         manifest["spec"]["suspend"] = true.into();
-        plan.notice(QUEUED);
+        plan.note(QUEUED);
     }
     manifest
 }
@@ -117,9 +119,10 @@ fn resumed(facts: &Facts, wish: &Wish) -> Plan {
     plan.step(format!("suspend {subject}"), Action::Patch { object: object.clone(), body: suspend(true) });
     plan.step(
         format!("wait until {subject} is suspended and its pods have ended"),
-        Action::AwaitSuspended { object: object.clone() },
+        Action::AwaitSuspended { object: object.clone(), uid: uid.to_owned() },
     );
     plan.step(format!("resume {subject}"), Action::Patch { object, body: suspend(false) });
+    volumes::go_with(&mut plan, facts, wish, &facts.running().collect::<Vec<_>>(), &[]);
     resumed_losses(&mut plan, facts);
     plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &subject])];
     plan
@@ -132,12 +135,12 @@ fn resumed_losses(plan: &mut Plan, facts: &Facts) {
     if lost.is_some() {
         plan.lose(since_the_last(&facts.object));
     }
-    plan.losses.splice(0..0, lost);
+    plan.loses.splice(0..0, lost);
     let done: Vec<&str> = facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect();
     if !done.is_empty() {
-        plan.notice(format!("Jobs that have completed are not run again: {}", done.join(", ")));
+        plan.note(format!("Jobs that have completed are not run again: {}", done.join(", ")));
     }
-    plan.notice("its restart counters stay as they are: this is not counted as a restart");
+    plan.note("its restart counters stay as they are: this is not counted as a restart");
 }
 
 fn suspended_by_others(plan: &mut Plan, facts: &Facts, wish: &Wish) {
@@ -171,13 +174,13 @@ fn still_running(plan: &mut Plan, facts: &Facts, wish: &Wish) {
         (None, Some(job), _) => format!("is about to be judged by its controller: job/{} fails", name(job)),
         (None, None, Some(running)) => format!("has not ended: {running}"),
         (None, None, None) => {
-            plan.notice(format!("no pod of {} runs: {}", wish.subject(), restarts_left(&facts.object)));
+            plan.note(format!("no pod of {} runs: {}", wish.subject(), restarts_left(&facts.object)));
             return;
         }
     };
     let state = format!("{} {why}; {}", wish.subject(), restarts_left(&facts.object));
     if wish.force {
-        plan.notice(state);
+        plan.note(state);
     } else {
         plan.refuse(
             RefusalReason::StillRunning,
@@ -238,7 +241,7 @@ mod tests {
         let planned = plan(&running, &wish(Kind::JobSet, "llama"));
         assert_eq!(verbs(&planned), ["patch", "wait", "patch"]);
         let said = "no pod of jobset/llama runs: 3 of 4 restarts left";
-        assert!(planned.notices.iter().any(|notice| notice == said), "{planned:?}");
+        assert!(planned.notes.iter().any(|note| note == said), "{planned:?}");
         for status in
             [json!({"terminalState": "Failed"}), json!({"conditions": [{"type": "Completed", "status": "True"}]})]
         {
@@ -246,7 +249,7 @@ mod tests {
             assert_eq!(verbs(&plan(&ended, &wish(Kind::JobSet, "llama"))), ["delete", "wait", "create"]);
             let kept = plan(&ended, &Wish { keep: true, ..wish(Kind::JobSet, "llama") });
             assert_eq!(verbs(&kept), ["create"]);
-            assert!(kept.notices.iter().any(|notice| notice.contains("new and empty")), "{kept:?}");
+            assert!(kept.notes.iter().any(|notice| notice.contains("new and empty")), "{kept:?}");
         }
         let kept = plan(&running, &Wish { keep: true, ..wish(Kind::JobSet, "llama") });
         assert_eq!(kept.refusals[0].reason, RefusalReason::NotPossible);
@@ -305,12 +308,12 @@ mod tests {
             );
             let forced = plan(&known, &Wish { force: true, ..wish(Kind::JobSet, "llama") });
             assert!(forced.refusals.is_empty(), "{forced:?}");
-            assert_eq!(forced.notices.iter().any(|notice| notice.contains(said.unwrap_or("?"))), said.is_some());
+            assert_eq!(forced.notes.iter().any(|notice| notice.contains(said.unwrap_or("?"))), said.is_some());
         }
         let mut without = job_set(&json!({}));
         without["spec"]["failurePolicy"] = json!({});
         let planned = plan(&facts(&without), &wish(Kind::JobSet, "llama"));
-        assert!(planned.notices.iter().any(|notice| notice.ends_with("(maxRestarts 0)")), "{planned:?}");
+        assert!(planned.notes.iter().any(|notice| notice.ends_with("(maxRestarts 0)")), "{planned:?}");
     }
 
     #[test]
@@ -319,18 +322,18 @@ mod tests {
         for keep in [false, true] {
             let planned = plan(&facts(&completed), &Wish { keep, ..wish(Kind::JobSet, "llama") });
             assert!(
-                planned.notices.iter().any(|n| n == "it has succeeded: all that it did is done again"),
+                planned.notes.iter().any(|n| n == "it has succeeded: all that it did is done again"),
                 "{planned:?}"
             );
         }
         let planned = plan(&facts(&completed), &wish(Kind::JobSet, "llama"));
         assert!(planned.summary.starts_with("it has completed: "), "{planned:?}");
-        assert!(planned.losses.iter().any(|loss| loss.contains("(1 restart), which begin at 0")), "{planned:?}");
+        assert!(planned.loses.iter().any(|loss| loss.contains("(1 restart), which begin at 0")), "{planned:?}");
         let mut failed = facts(&job_set(&json!({"terminalState": "Failed"})));
         failed.jobs = ["Complete", "Failed"]
             .map(|kind| json!({"metadata": {"name": kind}, "status": {"conditions": [{"type": kind, "status": "True"}]}}))
             .into();
         let planned = plan(&failed, &wish(Kind::JobSet, "llama"));
-        assert!(planned.notices.iter().any(|n| n == "Jobs that have completed are run again: Complete"), "{planned:?}");
+        assert!(planned.notes.iter().any(|n| n == "Jobs that have completed are run again: Complete"), "{planned:?}");
     }
 }

@@ -10,6 +10,7 @@ mod changes;
 mod checkpoints;
 mod command;
 mod cron_job;
+mod earlier;
 mod evidence;
 mod facts;
 mod folder;

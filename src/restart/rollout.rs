@@ -8,10 +8,13 @@ use super::guards::{self, Depth};
 use super::kind::Kind;
 use super::object::{is_set, name, number, text, uid};
 use super::plan::{Action, Plan};
+use super::volumes;
 use crate::report::RefusalReason;
 
 /// Source: kubectl `pkg/polymorphichelpers/objectrestarter.go`.
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
+/// The strategy by which no pod goes by itself.
+const ON_DELETE: (&str, &str) = ("/spec/updateStrategy/type", "OnDelete");
 
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     let mut plan = Plan::default();
@@ -41,7 +44,9 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
         format!("set the annotation {RESTARTED_AT} in the pod template of {subject}"),
         Action::Patch { object: facts.at.clone(), body },
     );
-    plan.losses.extend(replaced(facts).pods_and_logs());
+    let replaced = replaced(facts);
+    volumes::go_with(&mut plan, facts, wish, &replaced.pods.iter().collect::<Vec<_>>(), &[]);
+    plan.loses.extend(replaced.pods_and_logs());
     plan.next = vec![wish.commands.kubectl(&["rollout", "status", &subject])];
     plan
 }
@@ -76,7 +81,7 @@ fn strategy(plan: &mut Plan, facts: &Facts, wish: &Wish) {
         );
     } else if let Some(first) = first {
         plan.summary = format!("its pods from ordinal {first} on are replaced (partition {})", partition(facts));
-        plan.notice(format!(
+        plan.note(format!(
             "its updateStrategy has partition {}: pods of lower ordinals than {first} are not replaced",
             partition(facts)
         ));
@@ -162,7 +167,7 @@ mod tests {
                 refused.refusals[0].commands,
                 ["kubectl get pods -l app=db -n ml", "kubectl delete pod db-0 -n ml"]
             );
-            assert!(refused.losses.is_empty(), "{refused:?}");
+            assert!(refused.loses.is_empty(), "{refused:?}");
         }
         for (replicas, partition, start) in [(3, 3, 0), (3, 4, 5), (1, 1, 0)] {
             let spec = json!({
@@ -183,9 +188,9 @@ mod tests {
             });
             let planned = with_pods(Kind::StatefulSet, &spec, &pods);
             assert!(planned.refusals.is_empty() && planned.summary.contains("partition 2"), "{planned:?}");
-            assert!(planned.losses[0].starts_with("1 pod ") && planned.losses[0].ends_with(lost), "{planned:?}");
+            assert!(planned.loses[0].starts_with("1 pod ") && planned.loses[0].ends_with(lost), "{planned:?}");
         }
         let all = with_pods(Kind::StatefulSet, &json!({"replicas": 2}), &["db-0", "db-1"]);
-        assert!(all.losses[0].starts_with("2 pods ") && all.summary.contains("as its update strategy says"), "{all:?}");
+        assert!(all.loses[0].starts_with("2 pods ") && all.summary.contains("as its update strategy says"), "{all:?}");
     }
 }

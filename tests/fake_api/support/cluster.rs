@@ -91,6 +91,8 @@ impl State {
         }
         self.made += 1;
         object["metadata"]["uid"] = format!("new-{}", self.made).into();
+        object["metadata"]["managedFields"] =
+            json!([{"manager": request.query("fieldManager"), "operation": "Update"}]);
         if request.query("dryRun").is_none() {
             self.objects.insert(at, object.clone());
         }
@@ -220,9 +222,7 @@ impl Cluster {
     }
 
     pub(crate) fn restart(&self, arguments: &[&str]) -> Ran {
-        let output = self.command(arguments).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        Ran::of(self.command(arguments).output().unwrap())
     }
 
     pub(crate) fn home(&self) -> &Path {
@@ -255,17 +255,27 @@ impl Cluster {
     }
 }
 
+/// Checks a document against the published schema.
+#[track_caller]
+pub(crate) fn holds_to_schema(value: &Value) {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/restart.v1alpha1.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    if let Err(error) = jsonschema::validator_for(&schema).unwrap().validate(value) {
+        panic!("{error} at {}: {value:#}", error.instance_path());
+    }
+}
+
 impl Ran {
+    pub(crate) fn of(output: std::process::Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
     /// What `-o json` printed, checked against the published schema.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let value: Value = serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"));
-        let schema =
-            std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/restart.v1alpha1.json")).unwrap();
-        let schema: Value = serde_json::from_slice(&schema).unwrap();
-        if let Err(error) = jsonschema::validator_for(&schema).unwrap().validate(&value) {
-            panic!("{error} at {}: {value:#}", error.instance_path());
-        }
+        holds_to_schema(&value);
         value
     }
 
