@@ -29,6 +29,7 @@ mod run;
 mod sandbox;
 mod strip;
 mod volumes;
+mod trust;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -3,6 +3,7 @@
 mod going_on;
 mod kinds;
 mod plan;
+mod planted;
 mod refusals;
 
 use serde_json::{Value, json};
