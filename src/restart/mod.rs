@@ -14,6 +14,7 @@ mod facts;
 mod folder;
 mod gather;
 mod guards;
+mod hide;
 mod job;
 mod job_set;
 mod kind;
