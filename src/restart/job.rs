@@ -5,7 +5,7 @@ use super::facts::{Facts, Wish};
 use super::guards::{self, Depth};
 use super::kind::Kind;
 use super::names;
-use super::object::{condition, number, text, uid};
+use super::object::{condition, number, set, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
 use crate::report::RefusalReason;
@@ -18,7 +18,7 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     failed_by_rule(&mut plan, facts);
     let mut manifest = wish.changed(&mut plan, strip(Kind::Job, &facts.object));
     if guards::queue(&facts.object).is_some() {
-        manifest["spec"]["suspend"] = true.into();
+        set(&mut manifest, &["spec", "suspend"], true);
         plan.notice(QUEUED);
     } else if facts.object.pointer("/spec/suspend") == Some(&true.into()) {
         plan.notice("spec.suspend is true, and stays so: the new Job waits until it is resumed");

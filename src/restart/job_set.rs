@@ -7,7 +7,7 @@ use super::facts::{Facts, Wish, counted};
 use super::guards::{self, Depth};
 use super::job::{QUEUED, recreate};
 use super::kind::Kind;
-use super::object::{array, condition, is_being_deleted, is_set, name, number, text, uid};
+use super::object::{array, condition, is_being_deleted, is_set, name, number, set, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
 use super::{names, volumes};
@@ -67,7 +67,7 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
 fn manifest(plan: &mut Plan, facts: &Facts, wish: &Wish) -> Value {
     let mut manifest = wish.changed(plan, strip(Kind::JobSet, &facts.object));
     if guards::queue(&facts.object).is_some() {
-        manifest["spec"]["suspend"] = true.into();
+        set(&mut manifest, &["spec", "suspend"], true);
         plan.notice(QUEUED);
     }
     manifest

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::names::of_same_length;
-use super::object::uid;
+use super::object::{set, uid};
 use super::plan::{Action, Step};
 use crate::model::Time;
 use crate::report::{RefusalReason, RestartRefusal};
@@ -87,7 +87,7 @@ fn creation(
     loop {
         let object = object.named(&of_same_length(&object.name, now, attempt));
         let mut manifest = manifest.clone();
-        manifest["metadata"]["name"] = object.name.clone().into();
+        set(&mut manifest, &["metadata", "name"], object.name.clone());
         match session.create(&object, &manifest, true) {
             Err(error) if error.code == Some(409) && attempt + 1 < NAMES => attempt += 1,
             sent => return sent.map(|_| ()),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::checkpoints::saved_on;
 use super::facts::{Claim, Facts, Fate, Wish};
-use super::object::{name, text};
+use super::object::{array_mut, name, set, text};
 use super::plan::Plan;
 use crate::report::RefusalReason;
 
@@ -76,13 +76,12 @@ fn unread(plan: &mut Plan, claim: &Claim, wish: &Wish, why: &str) {
 /// that keeps it when it is deleted: its webhook refuses any other.
 /// Source: JobSet `pkg/webhooks/jobset_webhook.go`, `validateVolumeClaimPolicies`.
 pub(super) fn use_again(plan: &mut Plan, facts: &Facts, manifest: &mut Value) {
-    let policies = manifest["spec"]["volumeClaimPolicies"].as_array_mut();
-    for policy in policies.into_iter().flatten() {
+    for policy in array_mut(manifest, "/spec/volumeClaimPolicies") {
         let mut used = Vec::new();
-        for template in policy["templates"].as_array_mut().into_iter().flatten() {
+        for template in array_mut(policy, "/templates") {
             let claim = facts.claims.iter().find(|claim| claim.template == name(template));
             if let Some(Claim { name, fate: Fate::Stays(spec), .. }) = claim {
-                template["spec"] = spec.clone();
+                set(template, &["spec"], spec.clone());
                 used.push(format!("pvc/{name}"));
             }
         }
@@ -92,7 +91,7 @@ pub(super) fn use_again(plan: &mut Plan, facts: &Facts, manifest: &mut Value) {
         let mut said =
             format!("{} is used again, and its spec taken into the new volumeClaimPolicies", used.join(", "));
         if text(policy, "/retentionPolicy/whenDeleted") != "Retain" {
-            policy["retentionPolicy"]["whenDeleted"] = "Retain".into();
+            set(policy, &["retentionPolicy", "whenDeleted"], "Retain");
             said += "; their whenDeleted becomes Retain, without which JobSet would refuse it";
         }
         plan.notice(said);

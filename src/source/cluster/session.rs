@@ -144,12 +144,8 @@ impl<'a> Session<'a> {
             let mut list: Value = body.and_then(|body| parse(&body)).map_err(|fault| self.reading(like, fault))?;
             let kind = list["kind"].as_str().unwrap_or_default().trim_end_matches("List").to_owned();
             let version = list["apiVersion"].clone();
-            if let Value::Array(page) = list["items"].take() {
-                items.extend(page.into_iter().map(|mut item| {
-                    item["apiVersion"] = version.clone();
-                    item["kind"] = kind.clone().into();
-                    item
-                }));
+            if let Some(Value::Array(page)) = list.get_mut("items").map(Value::take) {
+                items.extend(page.into_iter().filter_map(|item| as_listed(item, &version, &kind)));
             }
             list.pointer("/metadata/continue").and_then(Value::as_str).unwrap_or_default().clone_into(&mut token);
             if token.is_empty() {
@@ -288,7 +284,8 @@ fn with_query(path: &str, query: &[(&str, &str)]) -> String {
 }
 
 fn parse(body: &[u8]) -> Result<Value, Fault> {
-    serde_json::from_slice(body).map_err(|_| Fault::Answer(fault::first_line(body)))
+    let parsed = serde_json::from_slice(body).ok().filter(Value::is_object);
+    parsed.ok_or_else(|| Fault::Answer(fault::first_line(body)))
 }
 
 #[cfg(test)]
@@ -300,6 +297,15 @@ mod tests {
         let object = |api_version: &str, resource: &str| Object {
             api_version: api_version.into(),
             resource: resource.into(),
+/// An item of a list, which leaves out what all its items share.
+fn as_listed(item: Value, version: &Value, kind: &str) -> Option<Value> {
+    let Value::Object(mut fields) = item else { return None };
+    fields.insert("apiVersion".to_owned(), version.clone());
+    fields.insert("kind".to_owned(), kind.into());
+    Some(Value::Object(fields))
+}
+
+/// All that an API server says is an object.
             namespace: "ml".into(),
             name: "a".into(),
         };
