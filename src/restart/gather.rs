@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::RestartError;
 use super::facts::{Claim, Facts, Fate};
+use super::job_set::has_ended;
 use super::kind::Kind;
 use super::leader_worker_set::NAME as GROUPS_OF;
 use super::object::{annotation, array, condition, controller, name, text, uid};
@@ -49,8 +50,7 @@ pub(super) fn gather(session: &Session, kind: Kind, at: &Object, object: Value) 
     facts.jobs = jobs(session, kind, &facts)?;
     match pods(session, kind, &facts) {
         Ok(pods) => facts.pods = pods,
-        // How they are decides for these what is done.
-        Err(error) if matches!(kind, Kind::LeaderWorkerSet | Kind::Sandbox) => return Err(error.into()),
+        Err(error) if is_decided_by_pods(kind, &facts.object) => return Err(error.into()),
         Err(error) => facts.unread.push(format!("its pods are not known and not saved: {error}")),
     }
     if kind == Kind::JobSet {
@@ -62,6 +62,15 @@ pub(super) fn gather(session: &Session, kind: Kind, at: &Object, object: Value) 
     }
     Ok(facts)
 }
+/// Whether its pods decide what is done, or how long it is waited: a `JobSet` whose pods cannot be seen would stay suspended.
+fn is_decided_by_pods(kind: Kind, object: &Value) -> bool {
+    match kind {
+        Kind::LeaderWorkerSet | Kind::Sandbox => true,
+        Kind::JobSet => !has_ended(object),
+        _ => false,
+    }
+}
+
 
 fn jobs(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, RequestError> {
     let like = Object { api_version: "batch/v1".into(), resource: "jobs".into(), ..facts.at.clone() };

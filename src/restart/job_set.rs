@@ -14,13 +14,16 @@ use super::{names, volumes};
 use crate::report::RefusalReason;
 
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
-    let ended = !text(&facts.object, "/status/terminalState").is_empty()
-        || condition(&facts.object, &["Failed", "Completed"]).is_some();
-    match (ended, wish.keep) {
+    match (has_ended(&facts.object), wish.keep) {
         (true, true) => copied(facts, wish),
         (true, false) => recreated(facts, wish),
         (false, _) => resumed(facts, wish),
     }
+}
+
+/// One that has not is suspended, and resumed when its pods have ended.
+pub(super) fn has_ended(job_set: &Value) -> bool {
+    !text(job_set, "/status/terminalState").is_empty() || condition(job_set, &["Failed", "Completed"]).is_some()
 }
 
 /// Source: JobSet `pkg/controllers/volume_claim_policy.go`, `GeneratePVCName`.

@@ -12,10 +12,7 @@ use crate::source::cluster::{Object, RequestError, Session};
 /// Asks for the rights that the steps take. All that are missing are named at once; what could not be asked is a notice.
 pub(super) fn rights(session: &Session, steps: &[Step], check: &str) -> (Option<RestartRefusal>, Vec<String>) {
     let (mut asked, mut missing, mut unknown) = (BTreeSet::new(), Vec::new(), Vec::new());
-    for action in steps.iter().map(|step| &step.action) {
-        let Some(verb) = action.verb() else { continue };
-        // A creation has no name yet that a rule could grant.
-        let object = if verb == "create" { action.object().named("") } else { action.object().clone() };
+    for (verb, object) in steps.iter().flat_map(|step| step.action.rights()) {
         let right = format!("{verb} {}", object.rbac_name());
         if !asked.insert((right.clone(), object.name.clone())) {
             continue;

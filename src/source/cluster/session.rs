@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::api::{Api, JSON, Patience};
+use super::api::{Api, JSON, LARGEST_OBJECT, Patience};
 use super::call::Call;
 use super::environment::Environment;
 use super::error::ClusterError;
@@ -50,6 +50,8 @@ pub struct Session<'a> {
 
 /// Objects a page of a list.
 const PAGE: usize = 500;
+/// By how much a page is made smaller that is too large to be held.
+const SMALLER: usize = 4;
 /// Who changed a field, in the object's `managedFields`.
 const FIELD_MANAGER: &str = "kubectl-sigapps";
 
@@ -133,15 +135,15 @@ impl<'a> Session<'a> {
     /// The objects beside `like` that a query leaves, each with its `apiVersion` and `kind`, which lists leave out.
     pub fn list(&self, like: &Object, query: &[(&str, &str)]) -> Result<Vec<Value>, RequestError> {
         let mut items = Vec::new();
-        let mut token = String::new();
+        let (mut token, mut limit) = (String::new(), PAGE);
         loop {
-            let limit = PAGE.to_string();
-            let mut all = vec![("limit", limit.as_str())];
-            all.extend(query.iter().copied());
-            all.extend(Some(("continue", token.as_str())).filter(|(_, token)| !token.is_empty()));
-            let path = with_query(&like.collection(), &all);
-            let body = self.runtime.block_on(self.api.fetch(&like.resource, &path, JSON));
-            let mut list: Value = body.and_then(|body| parse(&body)).map_err(|fault| self.reading(like, fault))?;
+            let body = self.page(like, query, &token, limit)?;
+            if body.len() >= LARGEST_OBJECT && limit > 1 {
+                // A token goes on with any number of objects.
+                limit = (limit / SMALLER).max(1);
+                continue;
+            }
+            let mut list = parse(&body).map_err(|fault| self.reading(like, fault))?;
             let kind = list["kind"].as_str().unwrap_or_default().trim_end_matches("List").to_owned();
             let version = list["apiVersion"].clone();
             if let Some(Value::Array(page)) = list.get_mut("items").map(Value::take) {
@@ -152,6 +154,17 @@ impl<'a> Session<'a> {
                 return Ok(items);
             }
         }
+    }
+
+    /// A page of a list, at most `limit` objects of it; of one that is too large the beginning.
+    fn page(&self, like: &Object, query: &[(&str, &str)], token: &str, limit: usize) -> Result<Vec<u8>, RequestError> {
+        let limit = limit.to_string();
+        let mut all = vec![("limit", limit.as_str())];
+        all.extend(query.iter().copied());
+        all.extend(Some(("continue", token)).filter(|(_, token)| !token.is_empty()));
+        let path = with_query(&like.collection(), &all);
+        let body = self.runtime.block_on(self.api.fetch(&like.resource, &path, JSON));
+        body.map_err(|fault| self.reading(like, fault))
     }
 
     /// The versions of a group that are served, `GROUP/VERSION`, the preferred one first; none where it is not installed.
@@ -283,6 +296,15 @@ fn with_query(path: &str, query: &[(&str, &str)]) -> String {
     if members.is_empty() { path.to_owned() } else { format!("{path}?{}", members.join("&")) }
 }
 
+/// An item of a list, which leaves out what all its items share.
+fn as_listed(item: Value, version: &Value, kind: &str) -> Option<Value> {
+    let Value::Object(mut fields) = item else { return None };
+    fields.insert("apiVersion".to_owned(), version.clone());
+    fields.insert("kind".to_owned(), kind.into());
+    Some(Value::Object(fields))
+}
+
+/// All that an API server says is an object.
 fn parse(body: &[u8]) -> Result<Value, Fault> {
     let parsed = serde_json::from_slice(body).ok().filter(Value::is_object);
     parsed.ok_or_else(|| Fault::Answer(fault::first_line(body)))
@@ -297,15 +319,6 @@ mod tests {
         let object = |api_version: &str, resource: &str| Object {
             api_version: api_version.into(),
             resource: resource.into(),
-/// An item of a list, which leaves out what all its items share.
-fn as_listed(item: Value, version: &Value, kind: &str) -> Option<Value> {
-    let Value::Object(mut fields) = item else { return None };
-    fields.insert("apiVersion".to_owned(), version.clone());
-    fields.insert("kind".to_owned(), kind.into());
-    Some(Value::Object(fields))
-}
-
-/// All that an API server says is an object.
             namespace: "ml".into(),
             name: "a".into(),
         };

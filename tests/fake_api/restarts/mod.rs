@@ -5,6 +5,7 @@ mod kinds;
 mod plan;
 mod planted;
 mod refusals;
+mod sizes;
 
 use serde_json::{Value, json};
 
