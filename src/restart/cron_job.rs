@@ -19,7 +19,7 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
             vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
         );
     }
-    let name = names::with_suffix(wish.name, wish.now);
+    let name = names::with_suffix(wish.name, &facts.object["spec"]["jobTemplate"]["spec"], wish.now);
     plan.summary = format!("a Job {name} is made of its template now; earlier Jobs and the schedule stay as they are");
     active(&mut plan, facts);
     if is_set(&facts.object, "/spec/suspend") {

@@ -2,6 +2,7 @@
 
 use super::checkpoints::since_the_last;
 use super::facts::{Facts, Wish};
+use super::gather::pods_of;
 use super::guards::{self, Depth};
 use super::kind::Kind;
 use super::names;
@@ -23,22 +24,23 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     } else if facts.object.pointer("/spec/suspend") == Some(&true.into()) {
         plan.notice("spec.suspend is true, and stays so: the new Job waits until it is resumed");
     }
-    let name = if wish.keep {
-        let name = names::with_suffix(wish.name, wish.now);
+    let selector = if wish.keep {
+        let name = names::with_suffix(wish.name, &manifest["spec"], wish.now);
         manifest = renamed(manifest, &name);
+        let selector = pods_of(&manifest);
         plan.summary = format!("a new Job {name} is made from its own spec, and the old one stays");
         plan.step(
             format!("create job/{name} from the spec of job/{}", wish.name),
             Action::Create { object: facts.at.named(&name), replaces: None, manifest },
         );
-        name
+        selector
     } else {
+        let selector = pods_of(&manifest);
         "the old Job is deleted, and made again from its own spec".clone_into(&mut plan.summary);
         recreate(&mut plan, facts, wish, manifest);
         losses(&mut plan, facts);
-        wish.name.to_owned()
+        selector
     };
-    let selector = format!("batch.kubernetes.io/job-name={name}");
     plan.next = vec![wish.commands.kubectl(&["get", "pods", "-l", &selector])];
     plan
 }

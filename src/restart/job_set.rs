@@ -30,17 +30,17 @@ pub(super) fn has_ended(job_set: &Value) -> bool {
 fn copied(facts: &Facts, wish: &Wish) -> Plan {
     let mut plan = Plan::default();
     guards::check(&mut plan, facts, wish, Depth::Copied);
-    let new = names::with_suffix(wish.name, wish.now);
+    let manifest = manifest(&mut plan, facts, wish);
+    let new = names::with_suffix(wish.name, &manifest["spec"], wish.now);
     plan.summary = format!("a new JobSet {new} is made from its own spec, and the old one stays");
     if !array(&facts.object, "/spec/volumeClaimPolicies").is_empty() {
         plan.notice(format!(
             "the volumes of its volumeClaimPolicies are named after the JobSet: {new} begins with new and empty ones"
         ));
     }
-    let manifest = renamed(manifest(&mut plan, facts, wish), &new);
     plan.step(
         format!("create jobset/{new} from the spec of {}", wish.subject()),
-        Action::Create { object: facts.at.named(&new), replaces: None, manifest },
+        Action::Create { object: facts.at.named(&new), replaces: None, manifest: renamed(manifest, &new) },
     );
     plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &format!("jobset/{new}")])];
     plan
