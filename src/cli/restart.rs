@@ -150,8 +150,11 @@ impl RestartArgs {
         for line in render::restart_errors(&restart) {
             talk(&format!("error: {line}"));
         }
-        let is_good = matches!(restart.outcome, RestartOutcome::Done | RestartOutcome::DryRun);
-        Ok(if is_good { ExitCode::Success } else { ExitCode::Error })
+        Ok(match restart.outcome {
+            RestartOutcome::Done | RestartOutcome::DryRun | RestartOutcome::AlreadyDone => ExitCode::Success,
+            RestartOutcome::Failed if session.is_interrupted() => ExitCode::Interrupted,
+            RestartOutcome::Failed | RestartOutcome::Refused | RestartOutcome::Declined => ExitCode::Error,
+        })
     }
 
     fn dry_run(&self, interactive: bool) -> Result<DryRun, String> {
@@ -285,7 +288,7 @@ impl Console for Terminal {
     }
 
     fn begins(&mut self, step: &RestartStep) {
-        if self.text && step.verb == "wait" && io::stderr().is_terminal() {
+        if self.text && step.verb.is_none() && io::stderr().is_terminal() {
             talk(&format!("now: {}", step.text));
         }
     }

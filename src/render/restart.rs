@@ -8,17 +8,22 @@ use crate::report::{DryRun, Restart, RestartOutcome, RestartStep, StepState};
 
 /// What would be done, step by step, and what is lost by it. The first line is the answer.
 pub(super) fn plan(restart: &Restart, look: Look, out: &mut impl Write) -> io::Result<()> {
-    let verb = if restart.dry_run == DryRun::None { "Restart" } else { "Would restart" };
-    let head = format!("{verb} {}: {}", subject(restart), restart.summary);
+    let is_done = restart.outcome == RestartOutcome::AlreadyDone;
+    let verb = match restart.dry_run {
+        _ if is_done => "",
+        DryRun::None => "Restart ",
+        DryRun::Client | DryRun::Server => "Would restart ",
+    };
+    let head = format!("{verb}{}: {}", subject(restart), restart.summary);
     for line in wrap(&one_line(&head), look.width) {
         writeln!(out, "{}", bold(&line, look))?;
     }
     let steps: Vec<String> = restart.steps.iter().map(|step| step.text.clone()).collect();
     section("Steps", &steps, look, out, |position| format!("{:<2} ", position + 1))?;
-    section("Lost", &restart.losses, look, out, |_| "- ".to_owned())?;
-    section("Notes", &restart.notices, look, out, |_| "- ".to_owned())?;
+    section("Lost", &restart.loses, look, out, |_| "- ".to_owned())?;
+    section("Notes", &restart.notes, look, out, |_| "- ".to_owned())?;
     writeln!(out)?;
-    if restart.dry_run == DryRun::None {
+    if restart.dry_run == DryRun::None && !is_done {
         writeln!(out, "Checked: the server would take {}; nothing has been changed yet", writes(restart))?;
     }
     Ok(())
@@ -26,7 +31,7 @@ pub(super) fn plan(restart: &Restart, look: Look, out: &mut impl Write) -> io::R
 
 /// `all 2 writes`.
 fn writes(restart: &Restart) -> String {
-    match restart.steps.iter().filter(|step| step.verb != "wait").count() {
+    match restart.steps.iter().filter(|step| step.verb.is_some()).count() {
         1 => "the one write".to_owned(),
         writes => format!("all {writes} writes"),
     }
@@ -65,6 +70,7 @@ pub(super) fn step(step: &RestartStep, look: Look, out: &mut impl Write) -> io::
 pub(super) fn end(restart: &Restart, look: Look, out: &mut impl Write) -> io::Result<()> {
     let (said, lead) = match (restart.outcome, restart.dry_run) {
         (RestartOutcome::Done, _) => (format!("Restarted {}", subject(restart)), "Look at it"),
+        (RestartOutcome::AlreadyDone, _) => ("Nothing was left to do".to_owned(), "Look at it"),
         (RestartOutcome::DryRun, DryRun::Client) => {
             ("Client dry run: no write was sent, and nothing was changed".to_owned(), "To do it")
         }
@@ -83,7 +89,7 @@ pub(super) fn end(restart: &Restart, look: Look, out: &mut impl Write) -> io::Re
 /// One line each: what, why, and the command to run.
 pub(super) fn errors(restart: &Restart) -> Vec<String> {
     match restart.outcome {
-        RestartOutcome::Done | RestartOutcome::DryRun => Vec::new(),
+        RestartOutcome::Done | RestartOutcome::DryRun | RestartOutcome::AlreadyDone => Vec::new(),
         RestartOutcome::Declined => vec![format!("{} is left as it is", subject(restart))],
         RestartOutcome::Refused => restart
             .refusals
@@ -134,7 +140,7 @@ mod tests {
     fn restart(outcome: RestartOutcome, states: &[StepState]) -> Restart {
         let step = |(number, state): (usize, &StepState)| RestartStep {
             text: format!("take step {}", number + 1),
-            verb: "delete",
+            verb: Some("delete"),
             resource: "jobs.batch".into(),
             name: "etl".into(),
             state: *state,
@@ -152,10 +158,10 @@ mod tests {
                 message: "jobset/x controls it".into(),
                 commands: vec!["kubectl sigapps restart jobset/x -n data".into()],
             }],
-            notices: vec!["careful".into()],
-            losses: vec!["its status".into()],
+            notes: vec!["careful".into()],
+            loses: vec!["its status".into()],
             steps: states.iter().enumerate().map(step).collect(),
-            evidence: None,
+            saved_to: None,
             next: vec!["kubectl get pods".into()],
         }
     }

@@ -22,13 +22,13 @@ pub struct Restart {
     /// Why it was not restarted; empty unless the outcome is `refused`.
     pub refusals: Vec<RestartRefusal>,
     /// What a person should know besides.
-    pub notices: Vec<String>,
+    pub notes: Vec<String>,
     /// What is lost by it.
-    pub losses: Vec<String>,
+    pub loses: Vec<String>,
     /// The steps, in their order.
     pub steps: Vec<RestartStep>,
     /// The folder that holds what was saved before the first write; `null` where nothing was saved.
-    pub evidence: Option<String>,
+    pub saved_to: Option<String>,
     /// Commands to go on with.
     pub next: Vec<String>,
 }
@@ -55,10 +55,12 @@ pub enum RestartOutcome {
     DryRun,
     /// Nothing was changed: something speaks against it.
     Refused,
-    /// A step failed; those before it were done.
+    /// A step failed, or it was interrupted; the steps before were done.
     Failed,
     /// Nothing was changed: the question was not answered with yes.
     Declined,
+    /// Nothing was changed: the restart that an earlier run began turned out to be complete.
+    AlreadyDone,
 }
 
 /// Something that speaks against a restart.
@@ -101,6 +103,8 @@ pub enum RefusalReason {
     Forbidden,
     /// The server would not take one of the writes.
     DryRunFailed,
+    /// An earlier restart, with other flags, is not completed.
+    UnderWay,
     /// Asked for is something that cannot be done with it.
     NotPossible,
 }
@@ -111,8 +115,8 @@ pub enum RefusalReason {
 pub struct RestartStep {
     /// What is done.
     pub text: String,
-    /// `create`, `delete` or `patch` as RBAC names them; `wait` where only the cluster is watched.
-    pub verb: &'static str,
+    /// `create`, `delete` or `patch` as RBAC names them; `null` where nothing is written, and the cluster is only watched.
+    pub verb: Option<&'static str>,
     /// Plural and group as RBAC names them.
     pub resource: String,
     /// The object's name.

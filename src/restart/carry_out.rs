@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::earlier::is_made_here;
 use super::object::{condition, is_being_deleted, is_over, is_set, text, uid};
 use super::plan::Action;
 use crate::source::cluster::{Object, RequestError, Session};
@@ -32,39 +33,25 @@ impl From<RequestError> for Failure {
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// Does one step, waiting at most `timeout`; what is to be told of it, where it went another way than planned.
-pub(super) fn perform(session: &Session, action: &Action, timeout: Duration) -> Result<Option<String>, Failure> {
+/// Does one step, waiting at most `timeout`; what is to be told of it, where it went another way than planned. `begun`
+/// says whether an earlier run has begun it.
+pub(super) fn perform(
+    session: &Session,
+    action: &Action,
+    timeout: Duration,
+    begun: bool,
+) -> Result<Option<String>, Failure> {
     match action {
         Action::Delete { object, uid } => delete(session, object, uid),
         Action::AwaitGone { object, uid } => wait(session, timeout, || gone(session, object, uid)).map(|()| None),
-        Action::Create { object, replaces, manifest } => create(session, object, replaces.as_deref(), manifest),
+        Action::Create { object, replaces, manifest } => create(session, object, replaces.as_deref(), manifest, begun),
         Action::Patch { object, body } => Ok(session.patch(object, body, false).map(|_| None)?),
-        Action::AwaitSuspended { object } => wait(session, timeout, || suspended(session, object)).map(|()| None),
+        Action::AwaitSuspended { object, uid } => {
+            wait(session, timeout, || suspended(session, object, uid)).map(|()| None)
+        }
         Action::AwaitReplaced { object, uid } => {
             wait(session, timeout, || replaced(session, object, uid)).map(|()| None)
         }
-    }
-}
-
-/// Whether a step that may have been begun has had its effect, or part of it.
-pub(super) fn has_begun(session: &Session, action: &Action) -> Result<bool, RequestError> {
-    let there = session.get(action.object())?;
-    Ok(match (action, there) {
-        (Action::Delete { uid: old, .. }, Some(there)) => uid(&there) != old || is_being_deleted(&there),
-        (Action::Patch { body, .. }, Some(there)) => contains(&there, body),
-        (Action::Create { replaces, .. }, Some(there)) => replaces.as_deref() != Some(uid(&there)),
-        (Action::Patch { .. } | Action::Create { .. }, None) => false,
-        // What is to be deleted is gone, and whoever waits has begun to.
-        (_, None)
-        | (Action::AwaitGone { .. } | Action::AwaitSuspended { .. } | Action::AwaitReplaced { .. }, Some(_)) => true,
-    })
-}
-
-/// Whether all that a merge patch sets is set.
-fn contains(object: &Value, patch: &Value) -> bool {
-    match patch {
-        Value::Object(fields) => fields.iter().all(|(key, value)| contains(&object[key.as_str()], value)),
-        value => object == value,
     }
 }
 
@@ -80,32 +67,48 @@ fn delete(session: &Session, object: &Object, old: &str) -> Result<Option<String
     }
 }
 
-/// Creates the object unless it is there already: by an earlier run, or by somebody else who applies it.
+/// Creates the object, unless an earlier request for it has arrived, of this run or of the one before (`begun`).
 fn create(
     session: &Session,
     object: &Object,
     replaces: Option<&str>,
     manifest: &Value,
+    begun: bool,
 ) -> Result<Option<String>, Failure> {
     const TRIES: u32 = 2;
+    let mut sent = begun;
     let mut attempt = 1;
     loop {
-        if let Some(made) = made(session, object, replaces)? {
-            return Ok(Some(made));
+        if let Some(there) = other(session, object, replaces)? {
+            return made(object, &there, sent);
         }
         let Err(error) = session.create(object, manifest, false) else { return Ok(None) };
+        sent |= error.unclear;
         // Without a clear answer it may have been created, and a name may have been taken meanwhile: only a look tells.
         if attempt == TRIES || !(error.unclear || error.code == Some(409)) {
-            return made(session, object, replaces)?.map(Some).ok_or_else(|| error.into());
+            let there = other(session, object, replaces)?;
+            return there.map_or_else(|| Err(error.into()), |there| made(object, &there, sent));
         }
         attempt += 1;
     }
 }
 
-fn made(session: &Session, object: &Object, replaces: Option<&str>) -> Result<Option<String>, Failure> {
-    let there = session.get(object)?;
-    let other = there.filter(|there| replaces != Some(uid(there)));
-    Ok(other.map(|there| format!("it is there already, with uid {}", uid(&there))))
+/// What has the name now, unless it is what is replaced.
+fn other(session: &Session, object: &Object, replaces: Option<&str>) -> Result<Option<Value>, Failure> {
+    Ok(session.get(object)?.filter(|there| replaces != Some(uid(there))))
+}
+
+/// What is there was created by a request of this restart, or by somebody else, who may want something else of it.
+fn made(object: &Object, there: &Value, sent: bool) -> Result<Option<String>, Failure> {
+    if sent && is_made_here(there) {
+        return Ok(Some(format!("it is there already, with uid {}", uid(there))));
+    }
+    Err(Failure::overtaken(format!(
+        "somebody else has made {} {} meanwhile, with uid {}: that one stays as it is, and nothing was created",
+        object.rbac_name(),
+        object.name,
+        uid(there)
+    )))
 }
 
 /// What a look found.
@@ -125,7 +128,9 @@ fn wait(session: &Session, timeout: Duration, mut look: impl FnMut() -> Result<L
             let message = format!("after {} s {what}; --timeout sets how long to wait", timeout.as_secs_f64());
             return Err(Failure { message, overtaken: false });
         }
-        session.pause(pause);
+        if session.pause(pause) {
+            return Err(Failure { message: format!("interrupted while {what}"), overtaken: false });
+        }
         pause = (pause * 2).min(LAST_LOOK);
     }
 }
@@ -148,11 +153,14 @@ fn replaced(session: &Session, object: &Object, old: &str) -> Result<Look, Failu
 
 /// Source: JobSet `pkg/controllers/jobset_controller.go`: the condition comes when the Jobs are told to suspend, before
 /// their pods have ended.
-fn suspended(session: &Session, object: &Object) -> Result<Look, Failure> {
+fn suspended(session: &Session, object: &Object, own: &str) -> Result<Look, Failure> {
     let named = format!("jobset/{}", object.name);
     let Some(job_set) = session.get(object)? else {
         return Err(Failure::overtaken(format!("{named} was deleted by somebody else meanwhile")));
     };
+    if uid(&job_set) != own {
+        return Err(Failure::overtaken(format!("{named} was deleted and made again by somebody else meanwhile")));
+    }
     if condition(&job_set, &["Failed", "Completed"]).is_some() || !text(&job_set, "/status/terminalState").is_empty() {
         return Err(Failure::overtaken(format!("{named} has ended meanwhile: run it again to have it made again")));
     }
@@ -169,25 +177,5 @@ fn suspended(session: &Session, object: &Object) -> Result<Look, Failure> {
     match running[..] {
         [] => Ok(Look::There),
         [first, ..] => Ok(Look::NotYet(format!("{} of its pods still run, pod/{first} among them", running.len()))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_change_has_had_its_effect_when_all_that_it_sets_is_set() {
-        let object = json!({"metadata": {"uid": "u"}, "spec": {"suspend": true, "more": 1}});
-        for (patch, expected) in [
-            (json!({"spec": {"suspend": true}}), true),
-            (json!({"metadata": {"uid": "u"}, "spec": {"suspend": true}}), true),
-            (json!({"spec": {"suspend": false}}), false),
-            (json!({"spec": {"template": {"metadata": {"annotations": {"a": "b"}}}}}), false),
-        ] {
-            assert_eq!(contains(&object, &patch), expected, "{patch}");
-        }
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     plan.summary = format!("a Job {name} is made of its template now; earlier Jobs and the schedule stay as they are");
     active(&mut plan, facts);
     if is_set(&facts.object, "/spec/suspend") {
-        plan.notice("its schedule is suspended, and stays so: this is one run by hand");
+        plan.note("its schedule is suspended, and stays so: this is one run by hand");
     }
     let jobs = crate::source::cluster::Object { resource: "jobs".to_owned(), ..facts.at.named(&name) };
     plan.step(
@@ -47,7 +47,7 @@ fn active(plan: &mut Plan, facts: &Facts) {
         [] => "no run is active now".to_owned(),
         _ => format!("active now: {}", running.join(", ")),
     };
-    plan.notice(format!("concurrencyPolicy {policy} does not hold for a run by hand; {now}"));
+    plan.note(format!("concurrencyPolicy {policy} does not hold for a run by hand; {now}"));
 }
 
 /// Source: kubectl `pkg/cmd/create/create_job.go`, `createJobFromCronJob`.
@@ -86,8 +86,8 @@ mod tests {
             "status": {"active": [{"name": "backup-1"}]},
         });
         let planned = plan(&facts(&cron_job), &wish(Kind::CronJob, "backup"));
-        assert!(planned.refusals.is_empty() && planned.losses.is_empty());
-        assert!(planned.notices[0].contains("Forbid") && planned.notices[0].contains("backup-1"), "{planned:?}");
+        assert!(planned.refusals.is_empty() && planned.loses.is_empty());
+        assert!(planned.notes[0].contains("Forbid") && planned.notes[0].contains("backup-1"), "{planned:?}");
         let [step] = &planned.steps[..] else { panic!("{planned:?}") };
         let Action::Create { object, manifest, .. } = &step.action else { panic!("{planned:?}") };
         assert_eq!(object.resource, "jobs");

@@ -80,7 +80,7 @@ impl Wish<'_> {
         let Some(patch) = self.patch else { return manifest };
         match patch.apply(&manifest) {
             Ok(changed) => {
-                plan.notice("the new one is changed by --patch");
+                plan.note("the new one is changed by --patch");
                 changed
             }
             Err(why) => {

@@ -55,7 +55,7 @@ fn owned(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
     let named = format!("{}/{name}", kind.to_ascii_lowercase());
     match depth {
         // A pod is replaced by the workload itself, and what is new does not touch what is there.
-        Depth::PodOnly => plan.notice(format!("{named} controls {}, and goes on doing so", wish.subject())),
+        Depth::PodOnly => plan.note(format!("{named} controls {}, and goes on doing so", wish.subject())),
         Depth::Copied if wish.kind == Kind::CronJob => {}
         _ => {
             let command = match Kind::of_owner(text(owner, "/apiVersion"), kind) {
@@ -112,7 +112,7 @@ fn application(object: &Value) -> Option<String> {
 fn applied_from_a_repository(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
     let Some(application) = application(&facts.object) else { return };
     match depth {
-        Depth::Recreated if wish.force => plan.notice(format!(
+        Depth::Recreated if wish.force => plan.note(format!(
             "{application} applies it: it may make the object itself between the deletion and the creation"
         )),
         Depth::Recreated => plan.refuse(
@@ -124,9 +124,9 @@ fn applied_from_a_repository(plan: &mut Plan, facts: &Facts, wish: &Wish, depth:
             vec![wish.again_with("--force")],
         ),
         Depth::Changed | Depth::Toggled => {
-            plan.notice(format!("{application} applies it, and may take the change back where it heals itself"));
+            plan.note(format!("{application} applies it, and may take the change back where it heals itself"));
         }
-        Depth::Copied => plan.notice(format!("{application} applies the original, and does not know of the new one")),
+        Depth::Copied => plan.note(format!("{application} applies the original, and does not know of the new one")),
         Depth::PodOnly => {}
     }
 }
@@ -163,7 +163,7 @@ mod tests {
                 assert_eq!(plan.refusals[0].commands, [command]);
             }
             let plan = checked(&metadata, &json!({}), Kind::Sandbox, false, Depth::PodOnly);
-            assert!(plan.refusals.is_empty() && plan.notices.len() == 1);
+            assert!(plan.refusals.is_empty() && plan.notes.len() == 1);
         }
         let plain = json!({"ownerReferences": [{"kind": "ConfigMap", "name": "o"}]});
         assert!(checked(&plain, &json!({}), Kind::Job, false, Depth::Recreated).refusals.is_empty());
@@ -188,7 +188,7 @@ mod tests {
             assert_eq!(refused.refusals[0].commands, ["kubectl sigapps restart job/etl --force -n ml"]);
             for (force, depth) in [(true, Depth::Recreated), (false, Depth::Changed), (false, Depth::Copied)] {
                 let noted = checked(&metadata, &json!({}), Kind::Job, force, depth);
-                assert!(noted.refusals.is_empty() && noted.notices[0].contains(application), "{noted:?}");
+                assert!(noted.refusals.is_empty() && noted.notes[0].contains(application), "{noted:?}");
             }
         }
     }

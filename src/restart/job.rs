@@ -20,9 +20,9 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     let mut manifest = wish.changed(&mut plan, strip(Kind::Job, &facts.object));
     if guards::queue(&facts.object).is_some() {
         set(&mut manifest, &["spec", "suspend"], true);
-        plan.notice(QUEUED);
+        plan.note(QUEUED);
     } else if facts.object.pointer("/spec/suspend") == Some(&true.into()) {
-        plan.notice("spec.suspend is true, and stays so: the new Job waits until it is resumed");
+        plan.note("spec.suspend is true, and stays so: the new Job waits until it is resumed");
     }
     let selector = if wish.keep {
         let name = names::with_suffix(wish.name, &manifest["spec"], wish.now);
@@ -61,7 +61,7 @@ pub(super) fn recreate(plan: &mut Plan, facts: &Facts, wish: &Wish, manifest: se
 }
 
 fn losses(plan: &mut Plan, facts: &Facts) {
-    plan.losses.extend(facts.pods_and_logs());
+    plan.loses.extend(facts.pods_and_logs());
     let counted = |field| number(&facts.object, &format!("/status/{field}")).unwrap_or_default();
     let ended = condition(&facts.object, &["Failed", "Complete"]).map_or_else(String::new, |condition| {
         let reason = text(condition, "/reason");
@@ -76,7 +76,7 @@ fn losses(plan: &mut Plan, facts: &Facts) {
 fn failed_by_rule(plan: &mut Plan, facts: &Facts) {
     let failed = condition(&facts.object, &["Failed", "FailureTarget"]);
     if failed.is_some_and(|condition| text(condition, "/reason").starts_with("PodFailurePolicy")) {
-        plan.notice(
+        plan.note(
             "it failed by a FailJob rule of its podFailurePolicy: it will fail again unless the cause has been mended",
         );
     }
@@ -98,7 +98,7 @@ fn still_running(plan: &mut Plan, facts: &Facts, wish: &Wish) {
         format!("has not ended: {}", retries(facts))
     };
     if wish.force {
-        plan.notice(format!("{} {state}", wish.subject()));
+        plan.note(format!("{} {state}", wish.subject()));
         return;
     }
     plan.refuse(
@@ -156,7 +156,7 @@ mod tests {
                 assert_eq!(refused.refusals.first().map(|r| r.message.contains(said.unwrap())), said.map(|_| true));
                 let forced = plan(&facts, &Wish { keep, force: true, ..wish(Kind::Job, "etl") });
                 assert!(forced.refusals.is_empty());
-                assert_eq!(forced.notices.iter().any(|notice| notice.contains(said.unwrap_or("?"))), said.is_some());
+                assert_eq!(forced.notes.iter().any(|notice| notice.contains(said.unwrap_or("?"))), said.is_some());
             }
         }
     }
@@ -167,9 +167,9 @@ mod tests {
         let planned = plan(&facts, &wish(Kind::Job, "etl"));
         let verbs: Vec<_> = planned.steps.iter().map(|step| step.action.verb()).collect();
         assert_eq!(verbs, [Some("delete"), None, Some("create")]);
-        assert!(planned.losses.iter().any(|loss| loss.contains("Failed (BackoffLimitExceeded)")), "{planned:?}");
+        assert!(planned.loses.iter().any(|loss| loss.contains("Failed (BackoffLimitExceeded)")), "{planned:?}");
         let kept = plan(&facts, &Wish { keep: true, ..wish(Kind::Job, "etl") });
-        assert!(kept.losses.is_empty());
+        assert!(kept.loses.is_empty());
         let [step] = &kept.steps[..] else { panic!("{kept:?}") };
         let Action::Create { object, replaces: None, manifest } = &step.action else { panic!("{kept:?}") };
         assert!(object.name.starts_with("etl-") && manifest["metadata"]["name"] == *object.name);
@@ -182,7 +182,7 @@ mod tests {
             let mut job = job("Failed");
             job["status"]["conditions"][0]["reason"] = reason.into();
             let planned = plan(&facts(&job), &wish(Kind::Job, "etl"));
-            assert_eq!(planned.notices.iter().any(|notice| notice.contains("it will fail again")), said, "{reason}");
+            assert_eq!(planned.notes.iter().any(|notice| notice.contains("it will fail again")), said, "{reason}");
         }
     }
 
@@ -193,6 +193,6 @@ mod tests {
         let planned = plan(&facts(&job), &wish(Kind::Job, "etl"));
         let Some(Action::Create { manifest, .. }) = planned.steps.last().map(|step| &step.action) else { panic!() };
         assert_eq!(manifest["spec"]["suspend"], true);
-        assert_eq!(planned.notices, [QUEUED]);
+        assert_eq!(planned.notes, [QUEUED]);
     }
 }

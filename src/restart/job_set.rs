@@ -34,7 +34,7 @@ fn copied(facts: &Facts, wish: &Wish) -> Plan {
     let new = names::with_suffix(wish.name, &manifest["spec"], wish.now);
     plan.summary = format!("a new JobSet {new} is made from its own spec, and the old one stays");
     if !array(&facts.object, "/spec/volumeClaimPolicies").is_empty() {
-        plan.notice(format!(
+        plan.note(format!(
             "the volumes of its volumeClaimPolicies are named after the JobSet: {new} begins with new and empty ones"
         ));
     }
@@ -54,7 +54,7 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
     let mut manifest = manifest(&mut plan, facts, wish);
     volumes::use_again(&mut plan, facts, &mut manifest);
     recreate(&mut plan, facts, wish, manifest);
-    plan.losses.extend(facts.pods_and_logs());
+    plan.loses.extend(facts.pods_and_logs());
     if !facts.jobs.is_empty() {
         let names: Vec<&str> = facts.jobs.iter().map(name).collect();
         let their = if names.len() == 1 { "its" } else { "their" };
@@ -71,7 +71,7 @@ fn manifest(plan: &mut Plan, facts: &Facts, wish: &Wish) -> Value {
     let mut manifest = wish.changed(plan, strip(Kind::JobSet, &facts.object));
     if guards::queue(&facts.object).is_some() {
         set(&mut manifest, &["spec", "suspend"], true);
-        plan.notice(QUEUED);
+        plan.note(QUEUED);
     }
     manifest
 }
@@ -102,7 +102,7 @@ fn resumed(facts: &Facts, wish: &Wish) -> Plan {
     plan.step(format!("suspend {subject}"), Action::Patch { object: object.clone(), body: suspend(true) });
     plan.step(
         format!("wait until {subject} is suspended and its pods have ended"),
-        Action::AwaitSuspended { object: object.clone() },
+        Action::AwaitSuspended { object: object.clone(), uid: uid.to_owned() },
     );
     plan.step(format!("resume {subject}"), Action::Patch { object, body: suspend(false) });
     resumed_losses(&mut plan, facts);
@@ -117,12 +117,12 @@ fn resumed_losses(plan: &mut Plan, facts: &Facts) {
     if lost.is_some() {
         plan.lose(since_the_last(&facts.object));
     }
-    plan.losses.splice(0..0, lost);
+    plan.loses.splice(0..0, lost);
     let done: Vec<&str> = facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect();
     if !done.is_empty() {
-        plan.notice(format!("Jobs that have completed are not run again: {}", done.join(", ")));
+        plan.note(format!("Jobs that have completed are not run again: {}", done.join(", ")));
     }
-    plan.notice("its restart counters stay as they are: this is not counted as a restart");
+    plan.note("its restart counters stay as they are: this is not counted as a restart");
 }
 
 fn suspended_by_others(plan: &mut Plan, facts: &Facts, wish: &Wish) {
@@ -154,13 +154,13 @@ fn restarting(plan: &mut Plan, facts: &Facts, wish: &Wish) {
         (Some(condition), _) => format!("is being restarted by its controller ({})", text(condition, "/reason")),
         (None, Some(job)) => format!("is about to be judged by its controller: job/{} fails", name(job)),
         (None, None) => {
-            plan.notice(format!("{} runs well: {}", wish.subject(), restarts_left(&facts.object)));
+            plan.note(format!("{} runs well: {}", wish.subject(), restarts_left(&facts.object)));
             return;
         }
     };
     let state = format!("{} {why}; {}", wish.subject(), restarts_left(&facts.object));
     if wish.force {
-        plan.notice(state);
+        plan.note(state);
     } else {
         plan.refuse(
             RefusalReason::StillRunning,
@@ -204,7 +204,7 @@ mod tests {
         let running = facts(&job_set(&json!({"restartsCountTowardsMax": 1})));
         let planned = plan(&running, &wish(Kind::JobSet, "llama"));
         assert_eq!(verbs(&planned), ["patch", "wait", "patch"]);
-        assert!(planned.notices.iter().any(|n| n.contains("runs well: 3 of 4 restarts left")), "{planned:?}");
+        assert!(planned.notes.iter().any(|n| n.contains("runs well: 3 of 4 restarts left")), "{planned:?}");
         for status in
             [json!({"terminalState": "Failed"}), json!({"conditions": [{"type": "Completed", "status": "True"}]})]
         {
@@ -212,7 +212,7 @@ mod tests {
             assert_eq!(verbs(&plan(&ended, &wish(Kind::JobSet, "llama"))), ["delete", "wait", "create"]);
             let kept = plan(&ended, &Wish { keep: true, ..wish(Kind::JobSet, "llama") });
             assert_eq!(verbs(&kept), ["create"]);
-            assert!(kept.notices.iter().any(|notice| notice.contains("new and empty")), "{kept:?}");
+            assert!(kept.notes.iter().any(|notice| notice.contains("new and empty")), "{kept:?}");
         }
         let kept = plan(&running, &Wish { keep: true, ..wish(Kind::JobSet, "llama") });
         assert_eq!(kept.refusals[0].reason, RefusalReason::NotPossible);

@@ -116,10 +116,10 @@ fn restart(plan: &mut Plan, facts: &Facts, wish: &Wish, group: &Group) {
     );
     plan.step(format!("wait until a new pod/{} is there", object.name), Action::AwaitReplaced { object, uid });
     let pods: Vec<Value> = group.pods.iter().copied().cloned().collect();
-    plan.losses.extend(Facts { pods, ..Facts::default() }.pods_and_logs());
+    plan.loses.extend(Facts { pods, ..Facts::default() }.pods_and_logs());
     plan.lose(super::checkpoints::since_the_last(&facts.object));
     if group.is_ready() {
-        plan.notice(format!("group {index} runs well: all its {} are ready", counted(group.pods.len(), "pod")));
+        plan.note(format!("group {index} runs well: all its {} are ready", counted(group.pods.len(), "pod")));
     }
 }
 

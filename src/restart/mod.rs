@@ -9,6 +9,7 @@ mod carry_out;
 mod checkpoints;
 mod command;
 mod cron_job;
+mod earlier;
 mod evidence;
 mod facts;
 mod folder;

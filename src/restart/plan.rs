@@ -10,8 +10,8 @@ pub(super) struct Plan {
     /// In one sentence, behind the workload's name: `is made again from its own spec`.
     pub(super) summary: String,
     pub(super) refusals: Vec<RestartRefusal>,
-    pub(super) notices: Vec<String>,
-    pub(super) losses: Vec<String>,
+    pub(super) notes: Vec<String>,
+    pub(super) loses: Vec<String>,
     pub(super) steps: Vec<Step>,
     /// Commands to look at it with afterwards.
     pub(super) next: Vec<String>,
@@ -44,8 +44,8 @@ pub(super) enum Action {
     },
     /// Sends a JSON merge patch.
     Patch { object: Object, body: Value },
-    /// Waits until a `JobSet` is suspended and its pods have ended.
-    AwaitSuspended { object: Object },
+    /// Waits until the `JobSet` with this uid is suspended and its pods have ended.
+    AwaitSuspended { object: Object, uid: String },
     /// Waits until an object of this name with another uid is there.
     AwaitReplaced { object: Object, uid: String },
 }
@@ -57,7 +57,7 @@ impl Action {
             | Self::AwaitGone { object, .. }
             | Self::Create { object, .. }
             | Self::Patch { object, .. }
-            | Self::AwaitSuspended { object }
+            | Self::AwaitSuspended { object, .. }
             | Self::AwaitReplaced { object, .. } => object,
         }
     }
@@ -99,7 +99,7 @@ impl Step {
         let object = self.action.object();
         RestartStep {
             text: self.text.clone(),
-            verb: self.action.verb().unwrap_or("wait"),
+            verb: self.action.verb(),
             resource: object.rbac_name(),
             name: object.name.clone(),
             state: StepState::Planned,
@@ -114,12 +114,12 @@ impl Plan {
         self.refusals.push(RestartRefusal { reason, message: message.into(), commands });
     }
 
-    pub(super) fn notice(&mut self, text: impl Into<String>) {
-        self.notices.push(text.into());
+    pub(super) fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
     }
 
     pub(super) fn lose(&mut self, text: impl Into<String>) {
-        self.losses.push(text.into());
+        self.loses.push(text.into());
     }
 
     pub(super) fn step(&mut self, text: impl Into<String>, action: Action) {

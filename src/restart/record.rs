@@ -42,6 +42,8 @@ pub(super) struct Record {
     pub(super) finished: bool,
     /// Commands to look at it with afterwards.
     pub(super) next: Vec<String>,
+    /// The flags that said what is to be done.
+    pub(super) flags: Vec<String>,
 }
 
 impl Record {
@@ -59,6 +61,7 @@ impl Record {
             under_way: false,
             finished: false,
             next: Vec::new(),
+            flags: Vec::new(),
         }
     }
 
@@ -67,19 +70,28 @@ impl Record {
         self.steps.get(self.done..).unwrap_or_default()
     }
 
+    /// Whether these flags ask for the same: those that decide what is done, and not how.
+    pub(super) fn is_like(&self, flags: &[String]) -> bool {
+        let deciding = |flags: &[String]| -> Vec<String> {
+            let deciding = |flag: &&String| ["--keep", "--patch=", "--group="].iter().any(|of| flag.starts_with(of));
+            flags.iter().filter(deciding).cloned().collect()
+        };
+        deciding(&self.flags) == deciding(flags)
+    }
+
     pub(super) fn save(&self, folder: &Folder) -> Result<(), RestartError> {
         let json = serde_json::to_vec_pretty(self).map_err(|error| RestartError::Internal(error.to_string()))?;
         folder.write(FILE, &json)
     }
 
-    /// The newest restart of this workload, on this server, that was begun and not finished; `say` gets a line for each
-    /// record that cannot be read.
+    /// The restarts of this workload, on this server, that were begun and not finished, the newest first; `say` gets a
+    /// line for each record that cannot be read.
     pub(super) fn unfinished(
         bases: &[&Path],
         server: &str,
         subject: &Object,
         say: &mut dyn FnMut(&str),
-    ) -> Option<(Folder, Self)> {
+    ) -> Vec<(Folder, Self)> {
         let mut found: Vec<(Folder, Self)> = Vec::new();
         for entry in bases.iter().filter_map(|base| base.read_dir().ok()).flatten().filter_map(Result::ok) {
             let folder = Folder::at(entry.path());
@@ -92,7 +104,8 @@ impl Record {
                 Err(error) => say(&format!("an earlier restart's record is passed over: {error}")),
             }
         }
-        found.into_iter().max_by(|a, b| a.1.started_at.cmp(&b.1.started_at))
+        found.sort_by(|a, b| b.1.started_at.cmp(&a.1.started_at));
+        found
     }
 
     fn is_of(&self, server: &str, subject: &Object) -> bool {
@@ -156,14 +169,15 @@ mod tests {
                 said.push(line.to_owned());
             })
         };
-        assert!(find(&mut Vec::new()).is_none());
+        assert!(find(&mut Vec::new()).is_empty());
         saved(path, "d", "https://a", "etl", |_| {});
         saved(path, "e", "https://a", "etl", |record| record.started_at = "2026-11-30T09:00:00Z".into());
         std::fs::create_dir(path.join("f")).unwrap();
         std::fs::write(path.join("f").join(FILE), "{").unwrap();
         let mut said = Vec::new();
-        let (folder, record) = find(&mut said).unwrap();
-        assert!(folder.path().ends_with("e") && said.len() == 1, "{said:?}");
+        let found = find(&mut said);
+        let [(folder, record), (older, _)] = &found[..] else { panic!("{found:?}") };
+        assert!(folder.path().ends_with("e") && older.path().ends_with("d") && said.len() == 1, "{said:?}");
         let Action::Create { manifest, .. } = &record.left()[0].action else { panic!() };
         assert_eq!(*manifest, json!({"kind": "Job", "metadata": {"name": "etl"}}));
     }

@@ -40,7 +40,7 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
         format!("set the annotation {RESTARTED_AT} in the pod template of {subject}"),
         Action::Patch { object: facts.at.clone(), body },
     );
-    plan.losses.extend(facts.pods_and_logs());
+    plan.loses.extend(facts.pods_and_logs());
     plan.next = vec![wish.commands.kubectl(&["rollout", "status", &subject])];
     plan
 }
@@ -48,14 +48,14 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
 /// Where the strategy keeps pods as they are, the restart does, too.
 fn strategy(plan: &mut Plan, facts: &Facts, wish: &Wish) {
     if text(&facts.object, "/spec/updateStrategy/type") == "OnDelete" {
-        plan.notice("its updateStrategy is OnDelete: no pod is replaced before somebody deletes it");
+        plan.note("its updateStrategy is OnDelete: no pod is replaced before somebody deletes it");
     }
     let partition = number(&facts.object, "/spec/updateStrategy/rollingUpdate/partition").unwrap_or_default();
     if partition > 0 {
-        plan.notice(format!("its updateStrategy has partition {partition}: pods of lower ordinals are not replaced"));
+        plan.note(format!("its updateStrategy has partition {partition}: pods of lower ordinals are not replaced"));
     }
     if wish.kind != Kind::DaemonSet && number(&facts.object, "/spec/replicas") == Some(0) {
-        plan.notice("it has 0 replicas: there is nothing to replace");
+        plan.note("it has 0 replicas: there is nothing to replace");
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
             (Kind::Deployment, json!({"replicas": 0}), "0 replicas"),
         ] {
             let planned = planned(kind, &spec);
-            assert!(planned.refusals.is_empty() && planned.notices[0].contains(said), "{planned:?}");
+            assert!(planned.refusals.is_empty() && planned.notes[0].contains(said), "{planned:?}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! One restart from its beginning to its end.
 
+use super::carry_out::Failure;
+use super::earlier::Standing;
 use super::facts::{Facts, Wish};
 use super::folder::Folder;
 use super::object::uid;
@@ -10,6 +12,7 @@ use super::{
     Console, Kind, Order, RestartError, carry_out, cron_job, evidence, gather, job, job_set, leader_worker_set,
     rollout, sandbox,
 };
+use crate::model::Time;
 use crate::report::{
     API_VERSION, DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, StepState, WorkloadRef,
 };
@@ -22,7 +25,13 @@ struct Work {
     /// What to save; nothing where it was saved already.
     facts: Option<Facts>,
     begun: Option<(Folder, Record)>,
+    /// Whether an earlier run has done it, to the last step.
+    complete: bool,
 }
+
+/// How long a restart that turns out to be complete is told as that to whoever runs the command again: after that, another
+/// one is meant.
+const TOLD_FOR_SECONDS: i64 = 3600;
 
 /// Restarts a workload, or goes on with a restart that an earlier run began.
 ///
@@ -30,15 +39,26 @@ struct Work {
 /// returned.
 pub fn run(session: &Session, order: &Order, console: &mut dyn Console) -> Result<Restart, RestartError> {
     let at = gather::locate(session, order.kind, &order.namespace, &order.name)?;
-    let mut work = match earlier(session, order, &at)? {
+    let mut notes: Vec<String> = Vec::new();
+    let mut work = match earlier(session, order, &at, &mut notes)? {
         Some(work) => work,
         None => planned(session, order, &at)?,
     };
+    work.plan.notes.splice(0..0, notes.iter().cloned());
     let mut restart = report(order, &mut work);
+    if work.complete {
+        restart.outcome = RestartOutcome::AlreadyDone;
+        console.planned(&restart);
+        return Ok(restart);
+    }
     if restart.refusals.is_empty() && order.dry_run != DryRun::Client {
         check(session, order, &work.plan.steps, &mut restart);
     }
     if !restart.refusals.is_empty() {
+        // The plan is not shown then, and they may be why.
+        for note in &notes {
+            session.say(note);
+        }
         restart.outcome = RestartOutcome::Refused;
         console.planned(&restart);
         return Ok(restart);
@@ -64,17 +84,61 @@ fn again(order: &Order, flag: &str) -> String {
     order.commands.again(order.kind.name(), &order.name, &order.flags, flag)
 }
 
-/// A restart that was begun and has had an effect. One without any is planned anew, as much may have changed since.
-fn earlier(session: &Session, order: &Order, at: &Object) -> Result<Option<Work>, RestartError> {
+/// A restart that was begun and is to be gone on with. Records of others are closed: one without an effect is planned
+/// anew, as much may have changed since, and so is one that somebody else has overtaken, which `notes` tells.
+fn earlier(
+    session: &Session,
+    order: &Order,
+    at: &Object,
+    notes: &mut Vec<String>,
+) -> Result<Option<Work>, RestartError> {
     let bases = order.look_in.iter().chain([&order.save_to]).map(std::path::PathBuf::as_path).collect::<Vec<_>>();
-    let found = Record::unfinished(&bases, session.server(), at, &mut |line| session.say(line));
-    let Some((folder, record)) = found else { return Ok(None) };
-    let Some(first) = record.steps.get(record.done).filter(|_| record.done > 0 || record.under_way) else {
-        return Ok(None);
-    };
-    if record.done == 0 && !carry_out::has_begun(session, &first.action)? {
-        return Ok(None);
+    for (folder, mut record) in Record::unfinished(&bases, session.server(), at, &mut |line| session.say(line)) {
+        let begun = format!("the restart begun at {}", record.started_at);
+        match standing(session, at, &record)? {
+            Standing::NoEffect => {}
+            Standing::Open => return Ok(Some(going_on(order, folder, record))),
+            Standing::Complete(what) => {
+                if record.is_like(&order.flags) && is_fresh(&record, order.now) {
+                    close(order, &folder, &mut record)?;
+                    return Ok(Some(complete(order, folder, record, &what)));
+                }
+                notes.push(format!("{begun} was completed: {what}"));
+            }
+            Standing::Overtaken(why) => {
+                let path = folder.path().display();
+                notes.push(format!("{begun} is given up: {why}; what was saved then is in {path}"));
+            }
+        }
+        close(order, &folder, &mut record)?;
     }
+    Ok(None)
+}
+
+fn standing(session: &Session, at: &Object, record: &Record) -> Result<Standing, RestartError> {
+    let workload = session.get(at)?;
+    let of_step = match record.left().first().map(|step| step.action.object()) {
+        Some(object) if object != at => session.get(object)?,
+        _ => None,
+    };
+    Ok(super::earlier::standing(record, workload.as_ref(), of_step.as_ref()))
+}
+
+fn is_fresh(record: &Record, now: Time) -> bool {
+    let begun = Time::parse(&record.started_at);
+    begun.is_some_and(|begun| now.seconds() - begun.seconds() < TOLD_FOR_SECONDS)
+}
+
+/// A dry run leaves records as they are, too.
+fn close(order: &Order, folder: &Folder, record: &mut Record) -> Result<(), RestartError> {
+    if order.dry_run == DryRun::None {
+        record.finished = true;
+        record.save(folder)?;
+    }
+    Ok(())
+}
+
+fn going_on(order: &Order, folder: Folder, record: Record) -> Work {
     let summary = format!(
         "the restart begun at {} is gone on with at step {} of {}",
         record.started_at,
@@ -82,8 +146,43 @@ fn earlier(session: &Session, order: &Order, at: &Object) -> Result<Option<Work>
         record.steps.len()
     );
     let mut plan = Plan { summary, steps: record.left().to_vec(), next: record.next.clone(), ..Plan::default() };
-    plan.notice(format!("what was saved then is in {}", folder.path().display()));
-    Ok(Some(Work { plan, uid: record.uid.clone(), facts: None, begun: Some((folder, record)) }))
+    plan.note(format!("what was saved then is in {}", folder.path().display()));
+    if order.save_logs && !record.flags.iter().any(|flag| flag == "--save-logs") {
+        plan.note("--save-logs comes too late: logs are saved before the first step");
+    }
+    if !record.is_like(&order.flags) {
+        other_flags(&mut plan, order, &folder, &record);
+    }
+    Work { plan, uid: record.uid.clone(), facts: None, begun: Some((folder, record)), complete: false }
+}
+
+/// What is left was planned with the flags of then: others would be passed over in silence.
+fn other_flags(plan: &mut Plan, order: &Order, folder: &Folder, record: &Record) {
+    let command = |flags: &[String]| order.commands.restart(order.kind.name(), &order.name, &flag_words(flags));
+    let message = format!(
+        "a restart of {}/{} with other flags was begun at {} and is not completed: complete that one first, and then, if \
+         it is still wanted, run this one again ({})",
+        order.kind.name(),
+        order.name,
+        record.started_at,
+        command(&order.flags)
+    );
+    let mut commands = vec![command(&record.flags)];
+    commands.extend(by_hand(order, record, folder));
+    plan.refuse(RefusalReason::UnderWay, message, commands);
+}
+
+fn flag_words(flags: &[String]) -> Vec<&str> {
+    flags.iter().map(String::as_str).collect()
+}
+
+/// What an earlier run began and did to the end.
+fn complete(order: &Order, folder: Folder, record: Record, what: &str) -> Work {
+    let summary = format!("the restart begun at {} is complete ({what}); nothing was changed now", record.started_at);
+    let mut plan = Plan { summary, next: record.next.clone(), ..Plan::default() };
+    let another = order.commands.restart(order.kind.name(), &order.name, &flag_words(&order.flags));
+    plan.note(format!("to restart it once more, run it again: {another}"));
+    Work { plan, uid: record.uid.clone(), facts: None, begun: Some((folder, record)), complete: true }
 }
 
 fn planned(session: &Session, order: &Order, at: &Object) -> Result<Work, RestartError> {
@@ -109,8 +208,8 @@ fn planned(session: &Session, order: &Order, at: &Object) -> Result<Work, Restar
         Kind::LeaderWorkerSet => leader_worker_set::plan(&facts, &wish),
         Kind::Sandbox => sandbox::plan(&facts, &wish),
     };
-    plan.notices.extend(facts.unread.iter().cloned());
-    Ok(Work { plan, uid: uid(&facts.object).to_owned(), facts: Some(facts), begun: None })
+    plan.notes.extend(facts.unread.iter().cloned());
+    Ok(Work { plan, uid: uid(&facts.object).to_owned(), facts: Some(facts), begun: None, complete: false })
 }
 
 fn report(order: &Order, work: &mut Work) -> Restart {
@@ -128,10 +227,10 @@ fn report(order: &Order, work: &mut Work) -> Restart {
         dry_run: order.dry_run,
         outcome: RestartOutcome::DryRun,
         refusals: std::mem::take(&mut plan.refusals),
-        notices: plan.notices.clone(),
-        losses: plan.losses.clone(),
+        notes: plan.notes.clone(),
+        loses: plan.loses.clone(),
         steps: plan.steps.iter().map(Step::report).collect(),
-        evidence: work.begun.as_ref().map(|(folder, _)| folder.path().display().to_string()),
+        saved_to: work.begun.as_ref().map(|(folder, _)| folder.path().display().to_string()),
         next: plan.next.clone(),
     }
 }
@@ -140,7 +239,7 @@ fn report(order: &Order, work: &mut Work) -> Restart {
 fn check(session: &Session, order: &Order, steps: &[Step], restart: &mut Restart) {
     let rights_there = order.commands.kubectl(&["auth", "can-i", "--list"]);
     let (missing, unknown) = rights(session, steps, &rights_there);
-    restart.notices.extend(unknown);
+    restart.notes.extend(unknown);
     if let Some(missing) = missing {
         restart.refusals.push(missing);
         return;
@@ -153,7 +252,7 @@ fn check(session: &Session, order: &Order, steps: &[Step], restart: &mut Restart
                 let message = error.to_string();
                 let way_out = way_out(&message);
                 if order.force && way_out.is_some() {
-                    restart.notices.push(format!("not checked by the server: {} ({message})", step.text));
+                    restart.notes.push(format!("not checked by the server: {} ({message})", step.text));
                     continue;
                 }
                 restart.steps[position].state = StepState::Failed;
@@ -199,7 +298,7 @@ fn begin(
     work: Work,
     restart: &mut Restart,
 ) -> Result<(Folder, Record), RestartError> {
-    let Work { plan, uid, facts, begun } = work;
+    let Work { plan, uid, facts, begun, complete: _ } = work;
     if let Some(begun) = begun {
         return Ok(begun);
     }
@@ -210,14 +309,15 @@ fn begin(
         let missing = evidence::save(&folder, session, order.kind, facts, &plan, order.save_logs)?;
         for line in missing {
             session.say(&format!("not saved: {line}"));
-            restart.notices.push(format!("not saved: {line}"));
+            restart.notes.push(format!("not saved: {line}"));
         }
     }
     let mut record = Record::new(session.server(), at, &uid, order.now, &plan.summary);
     record.steps = plan.steps;
     record.next = plan.next;
+    record.flags.clone_from(&order.flags);
     record.save(&folder)?;
-    restart.evidence = Some(folder.path().display().to_string());
+    restart.saved_to = Some(folder.path().display().to_string());
     Ok((folder, record))
 }
 
@@ -229,30 +329,34 @@ fn carry_out_all(
     restart: &mut Restart,
     console: &mut dyn Console,
 ) -> Result<(), RestartError> {
+    // What is begun is recorded, and what is left is said, whatever ends it.
+    session.heed_interrupts()?;
     for step in &mut restart.steps {
         step.state = StepState::Planned;
     }
     let left: Vec<Step> = record.left().to_vec();
     for (position, step) in left.iter().enumerate() {
-        record.under_way = true;
-        record.save(folder)?;
-        console.begins(&restart.steps[position]);
-        let performed = carry_out::perform(session, &step.action, order.timeout);
         let reported = &mut restart.steps[position];
-        match performed {
-            Ok(message) => {
-                (reported.state, reported.message) = (StepState::Done, message);
-                console.ended(reported);
-            }
-            Err(failure) => {
-                (reported.state, reported.message) = (StepState::Failed, Some(failure.message));
-                console.ended(reported);
-                record.finished = failure.overtaken;
-                record.save(folder)?;
-                restart.outcome = RestartOutcome::Failed;
-                restart.next = how_to_go_on(order, &record, folder);
-                return Ok(());
-            }
+        let begun = record.under_way;
+        let performed = if session.is_interrupted() {
+            Err(Failure { message: "interrupted before it was begun".to_owned(), overtaken: false })
+        } else {
+            record.under_way = true;
+            record.save(folder)?;
+            console.begins(reported);
+            carry_out::perform(session, &step.action, order.timeout, begun)
+        };
+        (reported.state, reported.message) = match &performed {
+            Ok(message) => (StepState::Done, message.clone()),
+            Err(failure) => (StepState::Failed, Some(failure.message.clone())),
+        };
+        console.ended(reported);
+        if let Err(failure) = performed {
+            record.finished = failure.overtaken;
+            record.save(folder)?;
+            restart.outcome = RestartOutcome::Failed;
+            restart.next = how_to_go_on(order, &record, folder);
+            return Ok(());
         }
         record.done += 1;
         record.under_way = false;
@@ -263,12 +367,20 @@ fn carry_out_all(
     Ok(())
 }
 
-/// The same command; and, where an object is still to be created, kubectl's own.
+/// The same command; and, where the creation is what comes next, kubectl's own. Whom somebody else has overtaken looks
+/// first at what they did.
 fn how_to_go_on(order: &Order, record: &Record, folder: &Folder) -> Vec<String> {
-    let mut commands = vec![again(order, "--yes")];
-    if record.left().iter().any(|step| step.action.verb() == Some("create")) {
-        let manifest = folder.path().join(MANIFEST).display().to_string();
-        commands.push(order.commands.kubectl(&["create", "-f", &manifest]));
+    if record.finished {
+        return vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])];
     }
+    let mut commands = vec![again(order, "--yes")];
+    commands.extend(by_hand(order, record, folder));
     commands
+}
+
+/// While the old object is there its name is taken.
+fn by_hand(order: &Order, record: &Record, folder: &Folder) -> Option<String> {
+    let is_next = record.left().first().is_some_and(|step| step.action.verb() == Some("create"));
+    let manifest = folder.path().join(MANIFEST).display().to_string();
+    is_next.then(|| order.commands.kubectl(&["create", "-f", &manifest]))
 }

@@ -43,7 +43,7 @@ fn replaced(plan: &mut Plan, facts: &Facts, pod: &Value) {
         Action::Delete { object: object.clone(), uid: uid.clone() },
     );
     plan.step(format!("wait until a new pod/{} is there", object.name), Action::AwaitReplaced { object, uid });
-    plan.losses.extend(facts.pods_and_logs());
+    plan.loses.extend(facts.pods_and_logs());
 }
 
 fn resumed(plan: &mut Plan, facts: &Facts, wish: &Wish, pod: Option<&Value>) {
@@ -64,7 +64,7 @@ fn resumed(plan: &mut Plan, facts: &Facts, wish: &Wish, pod: Option<&Value>) {
         plan.step(format!("wait until pod/{} is gone", name(pod)), gone);
     }
     plan.step(format!("resume {subject}"), Action::Patch { object, body: set(&modes.running) });
-    plan.losses.extend(facts.pods_and_logs());
+    plan.loses.extend(facts.pods_and_logs());
 }
 
 /// How a version spells what runs and what does not.
@@ -99,7 +99,7 @@ fn state(plan: &mut Plan, facts: &Facts) {
     if claims.is_empty() {
         plan.lose("all state in it: it has no volumeClaimTemplates, and the containers' disks go with the pod");
     } else {
-        plan.notice(format!("state on {} is kept", claims.join(", ")));
+        plan.note(format!("state on {} is kept", claims.join(", ")));
         plan.lose("state elsewhere than on these volumes: memory, processes, the containers' own disks");
     }
 }
@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn what_becomes_of_its_state_is_said() {
         let lost = sandbox("v1beta1", Some("Failed"), &json!({}));
-        assert!(lost.losses.iter().any(|loss| loss.contains("all state")), "{lost:?}");
+        assert!(lost.loses.iter().any(|loss| loss.contains("all state")), "{lost:?}");
         let kept = sandbox("v1beta1", None, &json!({"volumeClaimTemplates": [{"metadata": {"name": "home"}}]}));
-        assert_eq!(kept.notices, ["state on pvc/home-box is kept"]);
+        assert_eq!(kept.notes, ["state on pvc/home-box is kept"]);
     }
 }

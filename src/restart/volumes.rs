@@ -94,7 +94,7 @@ pub(super) fn use_again(plan: &mut Plan, facts: &Facts, manifest: &mut Value) {
             set(policy, &["retentionPolicy", "whenDeleted"], "Retain");
             said += "; their whenDeleted becomes Retain, without which JobSet would refuse it";
         }
-        plan.notice(said);
+        plan.note(said);
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
             assert_eq!(refused.refusals.first().map(|refusal| refusal.reason), reason);
             let mut allowed = Plan::default();
             at_risk(&mut allowed, &facts, &Wish { allow_checkpoint_loss: true, ..wish(Kind::JobSet, "llama") });
-            assert_eq!(!allowed.losses.is_empty(), lost, "{allowed:?}");
+            assert_eq!(!allowed.loses.is_empty(), lost, "{allowed:?}");
         }
         let mut refused = Plan::default();
         at_risk(&mut refused, &with_claim(Fate::Deleted), &wish(Kind::JobSet, "llama"));
@@ -153,7 +153,7 @@ mod tests {
             "templates": [{"metadata": {"name": "state"}, "spec": spec}], "retentionPolicy": {"whenDeleted": "Retain"},
         }]);
         assert_eq!(manifest["spec"]["volumeClaimPolicies"], expected);
-        assert!(plan.notices[0].contains("pvc/state-llama is used again"), "{plan:?}");
+        assert!(plan.notes[0].contains("pvc/state-llama is used again"), "{plan:?}");
         let facts = with_claim(Fate::Missing);
         let mut untouched = facts.object.clone();
         use_again(&mut plan, &facts, &mut untouched);

@@ -160,6 +160,12 @@ pub enum ClusterError {
         /// What came.
         found: String,
     },
+    /// The user interrupted it.
+    #[error("interrupted while {what} was asked for")]
+    Interrupted {
+        /// What was asked for.
+        what: String,
+    },
     /// The process itself failed.
     #[error("cannot read a cluster: {0}")]
     Process(String),

@@ -27,6 +27,8 @@ pub(super) enum Fault {
     Credentials(String),
     /// A good answer with something unexpected in it.
     Answer(String),
+    /// The user does not wait for the answer.
+    Interrupted,
 }
 
 /// An error that the server answered with.
@@ -232,6 +234,7 @@ impl fmt::Display for Fault {
             }
             Self::Timeout(waited) => write!(f, "no answer within {} s", waited.as_secs_f64()),
             Self::Answer(found) => write!(f, "the server answered with something else: {found}"),
+            Self::Interrupted => f.write_str("interrupted"),
         }
     }
 }
@@ -273,6 +276,7 @@ impl Fault {
                 ClusterError::Unreachable { host: format!("{host}{through}"), why }
             }
             Self::Credentials(why) => ClusterError::Setting { setting: "the kubeconfig's user".to_owned(), why },
+            Self::Interrupted => ClusterError::Interrupted { what: asked.resource.to_owned() },
             Self::Answer(found) => ClusterError::Answer { host, what: asked.resource.to_owned(), found },
         }
     }

@@ -11,6 +11,7 @@ mod detail;
 mod environment;
 mod error;
 mod fault;
+mod interrupt;
 mod kubeconfig;
 mod list;
 mod page;
@@ -33,6 +34,7 @@ use reading::{Outcomes, Reading};
 
 pub use environment::Environment;
 pub use error::ClusterError;
+pub(crate) use session::FIELD_MANAGER;
 pub use session::{Object, RequestError, Session};
 pub use timeout::{TimeoutError, parse_timeout};
 

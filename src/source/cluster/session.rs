@@ -12,6 +12,7 @@ use super::call::Call;
 use super::environment::Environment;
 use super::error::ClusterError;
 use super::fault::{self, Asked, Fault, Status};
+use super::interrupt::Interrupts;
 use super::{path, reach};
 use crate::request::{Connection, without_credentials};
 
@@ -46,6 +47,7 @@ pub struct Session<'a> {
     api: Api<'a>,
     runtime: Runtime,
     server: String,
+    interrupts: Interrupts,
 }
 
 /// Objects a page of a list.
@@ -53,7 +55,7 @@ const PAGE: usize = 500;
 /// By how much a page is made smaller that is too large to be held.
 const SMALLER: usize = 4;
 /// Who changed a field, in the object's `managedFields`.
-const FIELD_MANAGER: &str = "kubectl-sigapps";
+pub(crate) const FIELD_MANAGER: &str = "kubectl-sigapps";
 
 impl Object {
     /// The object of this resource called `name`, in the same namespace.
@@ -104,7 +106,7 @@ impl<'a> Session<'a> {
             kube::Client::try_from(reach.config).map_err(|error| fault::client_error(&error))?
         };
         let api = Api::new(client, destination, Patience::new(connection.request_timeout), talk);
-        Ok(Self { api, runtime, server })
+        Ok(Self { api, runtime, server, interrupts: Interrupts::default() })
     }
 
     /// The server's address without credentials.
@@ -117,15 +119,63 @@ impl<'a> Session<'a> {
         self.api.say(text);
     }
 
-    /// Waits, while connections are kept alive.
-    pub fn pause(&self, duration: Duration) {
-        // A sleep belongs to the runtime that it is made within.
-        self.runtime.block_on(async { tokio::time::sleep(duration).await });
+    /// From now on Ctrl-C and SIGTERM end what is waited for, and not the process.
+    pub fn heed_interrupts(&self) -> Result<(), ClusterError> {
+        let _within = self.runtime.enter();
+        self.interrupts.heed().map_err(|error| ClusterError::Process(error.to_string()))
+    }
+
+    /// Whether one of them has come.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupts.came()
+    }
+
+    /// Waits, while connections are kept alive; whether it was interrupted.
+    pub fn pause(&self, duration: Duration) -> bool {
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = self.interrupts.next() => {}
+                () = tokio::time::sleep(duration) => {}
+            }
+        });
+        self.is_interrupted()
+    }
+
+    /// An answer to a request that changes nothing: whoever interrupts does not wait for it.
+    fn ask<T>(&self, answer: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = self.interrupts.next() => Err(Fault::Interrupted),
+                answer = answer => answer,
+            }
+        })
+    }
+
+    /// An answer to a write: what came of it is to be known, so that only a second interrupt gives it up.
+    fn send<T>(&self, answer: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+        self.runtime.block_on(async {
+            let mut answer = std::pin::pin!(answer);
+            loop {
+                let was_interrupted = self.is_interrupted();
+                tokio::select! {
+                    biased;
+                    answer = &mut answer => return answer,
+                    () = self.interrupts.next() => {
+                        if was_interrupted {
+                            return Err(Fault::Interrupted);
+                        }
+                        self.say("interrupted: it ends as soon as the server has answered, or at once if it is interrupted again");
+                    }
+                }
+            }
+        })
     }
 
     /// The object as the server has it; `None` where it is not there.
     pub fn get(&self, object: &Object) -> Result<Option<Value>, RequestError> {
-        let read = self.runtime.block_on(self.api.fetch(&object.resource, &object.path(), JSON));
+        let read = self.ask(self.api.fetch(&object.resource, &object.path(), JSON));
         match read {
             Err(fault) if fault.code() == Some(404) => Ok(None),
             read => read.and_then(|body| parse(&body)).map(Some).map_err(|fault| self.reading(object, fault)),
@@ -163,7 +213,7 @@ impl<'a> Session<'a> {
         all.extend(query.iter().copied());
         all.extend(Some(("continue", token)).filter(|(_, token)| !token.is_empty()));
         let path = with_query(&like.collection(), &all);
-        let body = self.runtime.block_on(self.api.fetch(&like.resource, &path, JSON));
+        let body = self.ask(self.api.fetch(&like.resource, &path, JSON));
         body.map_err(|fault| self.reading(like, fault))
     }
 
@@ -248,7 +298,7 @@ impl<'a> Session<'a> {
     ) -> Result<Value, RequestError> {
         let said = format!("the {what} of {} {}", object.rbac_name(), object.name);
         let call = Call { method, path, content_type, body: body.to_string().into_bytes(), what: &said };
-        let answer = self.runtime.block_on(self.api.call(&call));
+        let answer = self.send(self.api.call(&call));
         answer.and_then(|body| parse(&body)).map_err(|fault| self.writing(object, what, fault))
     }
 
@@ -278,7 +328,9 @@ impl<'a> Session<'a> {
         let code = fault.code();
         let unclear = match &fault {
             Fault::Status(status) => status.code >= 500,
-            Fault::Dropped(_) | Fault::Timeout(_) | Fault::Unreachable(_) | Fault::Answer(_) => true,
+            Fault::Dropped(_) | Fault::Timeout(_) | Fault::Unreachable(_) | Fault::Answer(_) | Fault::Interrupted => {
+                true
+            }
             Fault::Refused | Fault::Tls { .. } | Fault::Credentials(_) => false,
         };
         RequestError { code, unclear, error: into(fault, &self.api) }

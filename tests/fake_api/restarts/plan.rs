@@ -135,7 +135,7 @@ fn the_document_for_machines_holds_to_its_schema_however_it_ends() {
     assert_eq!((&restart["outcome"], &restart["subject"]["uid"]), (&json!("done"), &json!("old")));
     let states: Vec<&Value> = restart["steps"].as_array().unwrap().iter().map(|step| &step["state"]).collect();
     assert_eq!(states, ["done", "done", "done"]);
-    assert_eq!(restart["evidence"], cluster.folders()[0].to_str().unwrap());
+    assert_eq!(restart["savedTo"], cluster.folders()[0].to_str().unwrap());
     // The new one has not ended.
     let refused = cluster.restart(&["job/etl", "--yes", "-o", "json"]);
     assert_eq!((&refused.json()["outcome"], refused.code), (&json!("refused"), Some(1)));

@@ -91,6 +91,8 @@ impl State {
         }
         self.made += 1;
         object["metadata"]["uid"] = format!("new-{}", self.made).into();
+        object["metadata"]["managedFields"] =
+            json!([{"manager": request.query("fieldManager"), "operation": "Update"}]);
         if request.query("dryRun").is_none() {
             self.objects.insert(at, object.clone());
         }
@@ -220,9 +222,7 @@ impl Cluster {
     }
 
     pub(crate) fn restart(&self, arguments: &[&str]) -> Ran {
-        let output = self.command(arguments).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        Ran::of(self.command(arguments).output().unwrap())
     }
 
     pub(crate) fn home(&self) -> &Path {
@@ -256,6 +256,11 @@ impl Cluster {
 }
 
 impl Ran {
+    pub(crate) fn of(output: std::process::Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
     /// What `-o json` printed, checked against the published schema.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
