@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::evidence::hide_values;
+use super::hide::hide_values;
 use super::patch::BY_NAME;
 use super::plan::Plan;
 
@@ -93,6 +93,10 @@ fn shown(path: &str, value: &Value) -> String {
     let text = match path.rsplit('.').next().unwrap_or_default() {
         "value" if path.contains(".env[name=") => return NOT_SHOWN.to_owned(),
         // What is hidden is told by the field that holds it.
+        "annotations" => without_values(&json!({"annotations": value}))["annotations"].to_string(),
+        _ if path.contains("annotations[") || path.contains("annotations.") => {
+            without_values(&json!({"annotations": {"a": value}}))["annotations"]["a"].to_string()
+        }
         "env" => without_values(&json!({"env": value}))["env"].to_string(),
         last if last.starts_with("env[name=") => without_values(&json!({"env": [value]}))["env"][0].to_string(),
         _ => without_values(value).to_string(),
@@ -160,6 +164,7 @@ mod tests {
     fn values_of_variables_are_not_told() {
         let variable = |value: &str| json!([{"name": "TOKEN", "value": value}]);
         let made = |env: &Value| json!({"spec": {"containers": [container("main", "i", env)]}});
+        let held = made(&variable("s3cret")).to_string();
         let bare = json!({"spec": {"containers": [{"name": "main", "image": "i"}]}});
         for (before, after) in [
             (made(&variable("s3cret-1")), made(&variable("s3cret-2"))),
@@ -167,6 +172,8 @@ mod tests {
             (bare.clone(), made(&variable("s3cret"))),
             (json!({"spec": {}}), made(&variable("s3cret"))),
             (made(&variable("s3cret")), bare),
+            (json!({"metadata": {"annotations": {"a": "b"}}}), json!({"metadata": {"annotations": {"a": held}}})),
+            (json!({"metadata": {}}), json!({"metadata": {"annotations": {"a": held}}})),
         ] {
             let lines = told(&before, &after);
             assert!(!lines.is_empty() && lines.iter().all(|line| !line.contains("s3cret")), "{lines:?}");

@@ -19,7 +19,7 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
             vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
         );
     }
-    let name = names::with_suffix(wish.name, wish.now);
+    let name = names::with_suffix(wish.name, &facts.object["spec"]["jobTemplate"]["spec"], wish.now);
     plan.summary = format!("a Job {name} is made of its template now; the schedule stays as it is");
     history(&mut plan, facts, &name);
     active(&mut plan, facts);

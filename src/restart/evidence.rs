@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::RestartError;
 use super::facts::Facts;
 use super::folder::Folder;
+use super::hide::hide_values;
 use super::kind::Kind;
 use super::object::{array, name, number, text};
 use super::plan::{Action, Plan};
@@ -14,8 +15,6 @@ use crate::source::cluster::{Object, RequestError, Session};
 
 /// Of a container's log, its end.
 const LARGEST_LOG: usize = 10 << 20;
-/// In the place of an environment variable's value.
-const NOT_SAVED: &str = "(not saved: it may be a secret)";
 
 /// What could not be had, a sentence each.
 #[derive(Debug, Default)]
@@ -67,22 +66,6 @@ fn shown(object: &Value) -> Value {
     }
     hide_values(&mut shown);
     shown
-}
-
-/// Wherever containers are: in pods, templates, templates of templates.
-pub(super) fn hide_values(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            for variable in fields.get_mut("env").and_then(Value::as_array_mut).into_iter().flatten() {
-                if let Some(variable) = variable.as_object_mut().filter(|variable| variable.contains_key("value")) {
-                    variable.insert("value".to_owned(), NOT_SAVED.into());
-                }
-            }
-            fields.values_mut().for_each(hide_values);
-        }
-        Value::Array(items) => items.iter_mut().for_each(hide_values),
-        _ => {}
-    }
 }
 
 /// The logs of pods that failed or whose containers restarted. Each that cannot be had is named.
@@ -145,6 +128,7 @@ fn logs_of(pod: &Value) -> Vec<(String, bool)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::hide::NOT_SAVED;
     use super::*;
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::gather::pods_of;
 use super::object::{array, controller, is_being_deleted, name, text};
 use crate::source::cluster::{Object, Session};
 
@@ -11,10 +12,14 @@ const NAMED: usize = 3;
 /// The Jobs and pods of a workload that are still there; empty where there are none, or none can be seen.
 pub(super) fn dependents(session: &Session, object: &Object, owner: &str) -> String {
     let (selector, has_jobs) = match object.resource.as_str() {
-        "jobs" => (format!("batch.kubernetes.io/job-name={}", object.name), false),
+        // It says itself how its pods are found.
+        "jobs" => (session.get(object).ok().flatten().as_ref().map(pods_of).unwrap_or_default(), false),
         "jobsets" => (format!("jobset.sigs.k8s.io/jobset-name={}", object.name), true),
         _ => return String::new(),
     };
+    if selector.is_empty() {
+        return String::new();
+    }
     let mut left = Vec::new();
     for (api_version, resource, one, wanted) in [("batch/v1", "jobs", "job", has_jobs), ("v1", "pods", "pod", true)] {
         let like = Object { api_version: api_version.into(), resource: resource.into(), ..object.clone() };
@@ -22,7 +27,7 @@ pub(super) fn dependents(session: &Session, object: &Object, owner: &str) -> Str
         let found = if wanted { session.list(&like, &[("labelSelector", &selector)]).ok() } else { None };
         let mut found = found.unwrap_or_default();
         // Those of another one of the same name are not waited for.
-        found.retain(|one| has_jobs || controller(one).is_none_or(|of| text(of, "/uid") == owner));
+        found.retain(|one| has_jobs || controller(one).is_some_and(|of| text(of, "/uid") == owner));
         left.extend(found.iter().map(|found| format!("{one}/{}{}", name(found), state(found))));
     }
     if left.is_empty() {

@@ -2,9 +2,10 @@
 
 use super::checkpoints::since_the_last;
 use super::facts::{Facts, Wish};
+use super::gather::pods_of;
 use super::guards::{self, Depth};
 use super::kind::Kind;
-use super::object::{condition, is_set, number, text, uid};
+use super::object::{condition, is_set, number, set, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
 use super::{names, volumes};
@@ -23,29 +24,30 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     done_again(&mut plan, facts);
     let mut manifest = wish.changed(&mut plan, strip(Kind::Job, &facts.object));
     if guards::queue(&facts.object).is_some() {
-        manifest["spec"]["suspend"] = true.into();
+        set(&mut manifest, &["spec", "suspend"], true);
         plan.note(QUEUED);
     } else if is_set(&manifest, "/spec/suspend") {
         plan.note("spec.suspend is true, and stays so: the new Job waits until it is resumed");
     }
-    let name = if wish.keep {
+    let selector = if wish.keep {
         selector_of_both(&mut plan, facts, wish, &manifest);
-        let name = names::with_suffix(wish.name, wish.now);
+        let name = names::with_suffix(wish.name, &manifest["spec"], wish.now);
         manifest = renamed(manifest, &name);
+        let selector = pods_of(&manifest);
         plan.summary = format!("a new Job {name} is made from its own spec, and the old one stays");
         plan.step(
             format!("create job/{name} from the spec of job/{}", wish.name),
             Action::Create { object: facts.at.named(&name), replaces: None, manifest },
         );
-        name
+        selector
     } else {
+        let selector = pods_of(&manifest);
         "the old Job is deleted, and made again from its own spec".clone_into(&mut plan.summary);
         recreate(&mut plan, facts, wish, manifest);
         volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &[uid(&facts.object)]);
         losses(&mut plan, facts);
-        wish.name.to_owned()
+        selector
     };
-    let selector = format!("batch.kubernetes.io/job-name={name}");
     plan.next = vec![wish.commands.kubectl(&["get", "pods", "-l", &selector])];
     plan
 }

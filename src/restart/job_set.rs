@@ -7,27 +7,31 @@ use super::facts::{Facts, Wish, counted};
 use super::guards::{self, Depth};
 use super::job::{QUEUED, recreate};
 use super::kind::Kind;
-use super::object::{array, condition, is_being_deleted, is_set, name, number, text, uid};
+use super::object::{array, condition, is_being_deleted, is_set, name, number, set, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
 use super::{names, volumes};
 use crate::report::RefusalReason;
 
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
-    let ended = !text(&facts.object, "/status/terminalState").is_empty()
-        || condition(&facts.object, &["Failed", "Completed"]).is_some();
-    match (ended, wish.keep) {
+    match (has_ended(&facts.object), wish.keep) {
         (true, true) => copied(facts, wish),
         (true, false) => recreated(facts, wish),
         (false, _) => resumed(facts, wish),
     }
 }
 
+/// One that has not is suspended, and resumed when its pods have ended.
+pub(super) fn has_ended(job_set: &Value) -> bool {
+    !text(job_set, "/status/terminalState").is_empty() || condition(job_set, &["Failed", "Completed"]).is_some()
+}
+
 /// Source: JobSet `pkg/controllers/volume_claim_policy.go`, `GeneratePVCName`.
 fn copied(facts: &Facts, wish: &Wish) -> Plan {
     let mut plan = Plan::default();
     guards::check(&mut plan, facts, wish, Depth::Copied);
-    let new = names::with_suffix(wish.name, wish.now);
+    let manifest = manifest(&mut plan, facts, wish);
+    let new = names::with_suffix(wish.name, &manifest["spec"], wish.now);
     plan.summary = format!("a new JobSet {new} is made from its own spec, and the old one stays");
     if !array(&facts.object, "/spec/volumeClaimPolicies").is_empty() {
         plan.note(format!(
@@ -35,10 +39,9 @@ fn copied(facts: &Facts, wish: &Wish) -> Plan {
         ));
     }
     done_again(&mut plan, facts);
-    let manifest = renamed(manifest(&mut plan, facts, wish), &new);
     plan.step(
         format!("create jobset/{new} from the spec of {}", wish.subject()),
-        Action::Create { object: facts.at.named(&new), replaces: None, manifest },
+        Action::Create { object: facts.at.named(&new), replaces: None, manifest: renamed(manifest, &new) },
     );
     plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &format!("jobset/{new}")])];
     plan
@@ -87,7 +90,7 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
 fn manifest(plan: &mut Plan, facts: &Facts, wish: &Wish) -> Value {
     let mut manifest = wish.changed(plan, strip(Kind::JobSet, &facts.object));
     if guards::queue(&facts.object).is_some() {
-        manifest["spec"]["suspend"] = true.into();
+        set(&mut manifest, &["spec", "suspend"], true);
         plan.note(QUEUED);
     }
     manifest
@@ -195,11 +198,10 @@ fn running(facts: &Facts) -> Option<String> {
     let count = facts.pods.iter().filter(|pod| text(pod, "/status/phase") == "Running").count();
     let of_jobs = array(&facts.object, "/status/replicatedJobsStatus").iter();
     let ready = of_jobs.filter_map(|jobs| number(jobs, "/ready")).sum::<i64>();
-    match (count, &facts.pods_unread) {
-        (0, Some(_)) => Some("whether its pods run is not known".to_owned()),
-        (0, None) if ready > 0 => Some(format!("{ready} of its Jobs are ready")),
-        (0, None) => None,
-        (count, _) => Some(format!("{} of its {} run", count, counted(facts.running().count(), "pod"))),
+    match count {
+        0 if ready > 0 => Some(format!("{ready} of its Jobs are ready")),
+        0 => None,
+        count => Some(format!("{} of its {} run", count, counted(facts.running().count(), "pod"))),
     }
 }
 
@@ -289,16 +291,14 @@ mod tests {
         let pods = |phases: &[&str]| phases.iter().map(|phase| json!({"status": {"phase": phase}})).collect::<Vec<_>>();
         let ready = json!({"replicatedJobsStatus": [{"name": "w", "ready": 2}]});
         let status = json!({});
-        for (status, phases, unread, said) in [
-            (&status, &["Running", "Pending", "Succeeded"][..], false, Some("1 of its 2 pods run; 4 of 4 restarts")),
-            (&status, &["Pending", "Pending"], false, None),
-            (&status, &[], false, None),
-            (&ready, &[], false, Some("2 of its Jobs are ready")),
-            (&status, &[], true, Some("whether its pods run is not known")),
+        for (status, phases, said) in [
+            (&status, &["Running", "Pending", "Succeeded"][..], Some("1 of its 2 pods run; 4 of 4 restarts")),
+            (&status, &["Pending", "Pending"], None),
+            (&status, &[], None),
+            (&ready, &[], Some("2 of its Jobs are ready")),
         ] {
             let mut known = facts(&job_set(status));
             known.pods = pods(phases);
-            known.pods_unread = unread.then(|| "forbidden".to_owned());
             let refused = plan(&known, &wish(Kind::JobSet, "llama"));
             let reason = refused.refusals.first().map(|refusal| refusal.reason);
             assert_eq!(reason, said.map(|_| RefusalReason::StillRunning), "{refused:?}");

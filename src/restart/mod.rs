@@ -17,6 +17,7 @@ mod folder;
 mod gather;
 mod guards;
 mod held;
+mod hide;
 mod job;
 mod job_set;
 mod kind;
@@ -31,6 +32,7 @@ mod rollout;
 mod run;
 mod sandbox;
 mod strip;
+mod trust;
 mod volumes;
 
 use std::path::PathBuf;
@@ -122,7 +124,7 @@ pub enum RestartError {
 mod tests {
     use std::sync::LazyLock;
 
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::facts::{Facts, Wish};
     use super::*;
@@ -151,5 +153,58 @@ mod tests {
     pub(super) fn facts(object: &Value) -> Facts {
         let at = Object { namespace: "ml".into(), name: object::name(object).to_owned(), ..Object::default() };
         Facts { at, object: object.clone(), ..Facts::default() }
+    }
+
+    /// Each value of an object replaced, one after the other: all that a patch can leave of it.
+    fn broken(object: &Value) -> Vec<Patch> {
+        fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+            let below: Vec<(String, &Value)> = match value {
+                Value::Object(fields) => fields.iter().map(|(key, value)| (key.replace('/', "~1"), value)).collect(),
+                Value::Array(items) => {
+                    items.iter().enumerate().map(|(position, value)| (position.to_string(), value)).collect()
+                }
+                _ => Vec::new(),
+            };
+            for (key, value) in below {
+                let at = format!("{at}/{key}");
+                pointers(value, &at, found);
+                found.push(at);
+            }
+        }
+        let mut found = Vec::new();
+        pointers(object, "", &mut found);
+        let values = [json!("x"), json!(3), json!(null), json!({}), json!([]), json!(["x"]), json!([3, {}])];
+        let replace = |at: &String, value: &Value| json!([{"op": "replace", "path": at, "value": value}]).to_string();
+        let texts = found.iter().flat_map(|at| values.iter().map(move |value| replace(at, value)));
+        texts.map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_change_may_leave_anything_of_the_object() {
+        let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "main"}]}});
+        let job_spec = json!({"completionMode": "Indexed", "completions": 3, "template": template});
+        let mut facts = facts(&json!({
+            "apiVersion": "v1", "kind": "K",
+            "metadata": {"name": "llama", "uid": "u1", "labels": {"kueue.x-k8s.io/queue-name": "gpus"},
+                         "annotations": {"a": "b"}},
+            "spec": {
+                "completionMode": "Indexed", "completions": 3, "template": template,
+                "replicatedJobs": [{"name": "w", "replicas": 2, "template": {"spec": job_spec}}],
+                "volumeClaimPolicies": [{
+                    "templates": [{"metadata": {"name": "state"}, "spec": {}}], "retentionPolicy": {"whenDeleted": "x"}}],
+            },
+            "status": {"terminalState": "Failed"},
+        }));
+        let fate = super::facts::Fate::Stays(json!({}));
+        facts.claims = vec![super::facts::Claim { name: "state-llama".into(), template: "state".into(), fate }];
+        for patch in broken(&facts.object) {
+            for keep in [false, true] {
+                let wish = |kind| Wish { keep, force: true, patch: Some(&patch), ..wish(kind, "llama") };
+                let created =
+                    |plan: &super::plan::Plan| plan.steps.iter().any(|step| step.action.verb() == Some("create"));
+                assert!(created(&job::plan(&facts, &wish(Kind::Job))), "{patch}");
+                assert!(created(&job_set::plan(&facts, &wish(Kind::JobSet))), "{patch}");
+            }
+        }
     }
 }

@@ -71,6 +71,22 @@ impl Action {
             Self::AwaitGone { .. } | Self::AwaitSuspended { .. } | Self::AwaitReplaced { .. } => None,
         }
     }
+
+    /// What must be allowed for it, each as RBAC names it: what is written, and what is looked at on the way.
+    pub(super) fn rights(&self) -> Vec<(&'static str, Object)> {
+        let object = self.object();
+        match self {
+            Self::Delete { .. } => vec![("delete", object.clone())],
+            Self::Patch { .. } => vec![("patch", object.clone())],
+            // A creation has no name yet that a rule could grant.
+            Self::Create { .. } => vec![("create", object.named("")), ("get", object.clone())],
+            Self::AwaitGone { .. } | Self::AwaitReplaced { .. } => vec![("get", object.clone())],
+            Self::AwaitSuspended { .. } => {
+                let pods = Object { api_version: "v1".to_owned(), resource: "pods".to_owned(), ..object.named("") };
+                vec![("get", object.clone()), ("list", pods)]
+            }
+        }
+    }
 }
 
 impl Step {

@@ -13,8 +13,6 @@ use crate::report::RefusalReason;
 
 /// Source: kubectl `pkg/polymorphichelpers/objectrestarter.go`.
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
-/// The strategy by which no pod goes by itself.
-const ON_DELETE: (&str, &str) = ("/spec/updateStrategy/type", "OnDelete");
 
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     let mut plan = Plan::default();

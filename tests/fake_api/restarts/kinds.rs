@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{failed_job, job, job_set};
+use crate::support::Reply;
 use crate::support::cluster::Cluster;
 
 #[test]
@@ -297,4 +298,50 @@ fn a_sandbox_is_restarted_in_the_words_of_its_version() {
         assert_eq!(cluster.writes(), ["dry PATCH box", "dry PATCH box", "PATCH box", "PATCH box"]);
         assert_eq!(saved(&cluster), ["manifest.json", "object.json", "record.json"]);
     }
+}
+
+/// Its author's selector finds the pods of such a Job: they have no label with its name.
+#[test]
+fn a_job_with_a_selector_of_its_own_has_pods_too() {
+    let cluster = Cluster::with(|request, _| {
+        let pods = request.method == "GET" && request.path().ends_with("/pods");
+        let by_name = request.query("labelSelector").is_some_and(|selector| selector.contains("job-name"));
+        (pods && by_name).then(|| Reply::json(200, json!({"kind": "PodList", "items": []}).to_string()))
+    });
+    let path = failed_job(&cluster);
+    let mut job = cluster.object(&path).unwrap();
+    job["spec"]["manualSelector"] = true.into();
+    job["spec"]["selector"] = json!({"matchLabels": {"app": "etl"}});
+    cluster.put("jobs", &job);
+    let pod = |name: &str, owner: &str| {
+        let owner = json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "etl", "uid": owner, "controller": true}]);
+        json!({"apiVersion": "v1", "kind": "Pod", "status": {"phase": "Running"},
+               "metadata": {"name": name, "labels": {"app": "etl"}, "ownerReferences": owner}})
+    };
+    cluster.put("pods", &pod("etl-other", "other"));
+    let ran = cluster.restart(&["job/etl", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("1 pod (1 failed) and its logs: etl-x"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("kubectl get pods -l app=etl -n ml"), "{}", ran.stdout);
+    let saved = std::fs::read(cluster.folders()[0].join("pods.json")).unwrap();
+    let saved: Value = serde_json::from_slice(&saved).unwrap();
+    assert_eq!(saved["items"].as_array().unwrap().len(), 1, "{saved:#}");
+}
+
+/// The hosts of its pods are called after it, and their names must fit, too.
+#[test]
+fn an_indexed_job_with_a_long_name_is_kept_beside_one_whose_hosts_have_names() {
+    let cluster = Cluster::with(|request, _| {
+        let name = request.body["metadata"]["name"].as_str().filter(|_| request.path().ends_with("/jobs"))?;
+        (name.len() + "-9".len() > 63).then(|| Reply::status(422, "Invalid", "will not able to create pod"))
+    });
+    failed_job(&cluster);
+    let mut job = super::job("Failed");
+    let name = "a".repeat(60);
+    job["metadata"]["name"] = name.as_str().into();
+    job["spec"]["completionMode"] = "Indexed".into();
+    job["spec"]["completions"] = 10.into();
+    cluster.put("jobs", &job);
+    let ran = cluster.restart(&[&format!("job/{name}"), "--keep", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
 }

@@ -3,7 +3,9 @@
 mod going_on;
 mod kinds;
 mod plan;
+mod planted;
 mod refusals;
+mod sizes;
 
 use serde_json::{Value, json};
 

@@ -46,7 +46,11 @@ fn a_job_is_made_again_after_all_was_checked_and_saved() {
 #[test]
 fn what_is_taken_away_is_saved_for_its_owner_alone_and_without_values_of_variables() {
     let cluster = Cluster::start();
-    failed_job(&cluster);
+    let path = failed_job(&cluster);
+    let mut applied = cluster.object(&path).unwrap();
+    applied["metadata"]["annotations"] =
+        json!({"kapp.k14s.io/original": json!({"spec": job("Failed")["spec"]}).to_string()});
+    cluster.put("jobs", &applied);
     assert_eq!(cluster.restart(&["job", "etl", "-y", "--save-logs"]).code, Some(0));
     let [folder] = &cluster.folders()[..] else { panic!() };
     assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);

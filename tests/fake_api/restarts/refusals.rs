@@ -310,3 +310,32 @@ fn what_is_not_there_is_said_with_names_like_it() {
     ran.says(1, &["jobs.batch \"etll\" not found in namespace \"ml\"; did you mean etl?"]);
     cluster.restart(&["jobset/x"]).says(1, &["the server doesn't have a resource type \"jobsets.jobset.x-k8s.io\""]);
 }
+
+/// What a patch leaves of the object may be of any shape: the server says what is wrong with it.
+#[test]
+fn a_change_that_breaks_the_object_is_for_the_server_to_refuse() {
+    let cluster = Cluster::with(|request, _| {
+        let create = request.method == "POST" && !request.path().ends_with("reviews");
+        create.then(|| Reply::status(400, "BadRequest", "cannot unmarshal string into Go struct field"))
+    });
+    failed_job(&cluster);
+    let mut job = job("Failed");
+    job["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "gpus"});
+    cluster.put("jobs", &job);
+    let retained = json!({"whenDeleted": "Retain"});
+    job_set(&cluster, &json!({}), &with_claim_policy(&retained), &json!({"terminalState": "Failed"}));
+    cluster.put("persistentvolumeclaims", &claim("another"));
+    for (subject, patch) in [
+        ("job/etl", json!({"spec": "x"})),
+        ("jobset/llama", json!({"spec": ["x"]})),
+        ("jobset/llama", json!({"spec": {"volumeClaimPolicies": ["x"]}})),
+        ("jobset/llama", json!({"spec": {"volumeClaimPolicies": [{"templates": [3]}]}})),
+        (
+            "jobset/llama",
+            json!({"spec": {"volumeClaimPolicies": [
+                {"templates": [{"metadata": {"name": "state"}}], "retentionPolicy": "x"}]}}),
+        ),
+    ] {
+        refused(&cluster, &[subject, &format!("--patch={patch}")], "dryRunFailed", &["cannot unmarshal string"]);
+    }
+}
