@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::facts::{Facts, Wish, counted};
+use super::Order;
+use super::facts::{Facts, counted};
 use super::gather::selector;
 use super::guards::{self, Depth};
 use super::kind::Kind;
@@ -14,50 +15,50 @@ use crate::report::RefusalReason;
 /// Source: kubectl `pkg/polymorphichelpers/objectrestarter.go`.
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
-pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
+pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
-    let subject = wish.subject();
+    let subject = order.subject();
     "its pods are replaced as its update strategy says".clone_into(&mut plan.summary);
-    guards::check(&mut plan, facts, wish, Depth::Changed);
-    if wish.keep {
+    guards::check(&mut plan, facts, order, Depth::Changed);
+    if order.keep {
         plan.refuse(
             RefusalReason::NotPossible,
             format!("--keep is for Jobs and JobSets, not for {subject}"),
-            vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
         );
     }
-    if wish.kind == Kind::Deployment && is_set(&facts.object, "/spec/paused") {
+    if order.kind == Kind::Deployment && is_set(&facts.object, "/spec/paused") {
         plan.refuse(
             RefusalReason::Paused,
             format!("{subject} is paused, so that nothing would be rolled out: resume it first"),
-            vec![wish.commands.kubectl(&["rollout", "resume", &subject])],
+            vec![order.commands.kubectl(&["rollout", "resume", &subject])],
         );
     }
-    strategy(&mut plan, facts, wish);
+    strategy(&mut plan, facts, order);
     let body = json!({
         "metadata": {"uid": uid(&facts.object)},
-        "spec": {"template": {"metadata": {"annotations": {RESTARTED_AT: wish.now.to_string()}}}},
+        "spec": {"template": {"metadata": {"annotations": {RESTARTED_AT: order.now.to_string()}}}},
     });
     plan.step(
         format!("set the annotation {RESTARTED_AT} in the pod template of {subject}"),
         Action::Patch { object: facts.at.clone(), body },
     );
     let replaced = replaced(facts);
-    volumes::go_with(&mut plan, facts, wish, &replaced.pods.iter().collect::<Vec<_>>(), &[]);
+    volumes::go_with(&mut plan, facts, order, &replaced.pods.iter().collect::<Vec<_>>(), &[]);
     plan.loses.extend(replaced.pods_and_logs());
-    plan.next = vec![wish.commands.kubectl(&["rollout", "status", &subject])];
+    plan.next = vec![order.commands.kubectl(&["rollout", "status", &subject])];
     plan
 }
 
 /// Where the strategy keeps pods as they are, the restart does, too. One that would replace none is none.
-fn strategy(plan: &mut Plan, facts: &Facts, wish: &Wish) {
-    let (subject, first) = (wish.subject(), first_replaced(facts));
-    if wish.kind != Kind::DaemonSet && replicas(facts) == 0 {
+fn strategy(plan: &mut Plan, facts: &Facts, order: &Order) {
+    let (subject, first) = (order.subject(), first_replaced(facts));
+    if order.kind != Kind::DaemonSet && replicas(facts) == 0 {
         "it has 0 replicas: no pod is replaced".clone_into(&mut plan.summary);
     } else if is_on_delete(facts) {
         let selector = selector(&facts.object["spec"]["selector"]);
-        let mut commands = vec![wish.commands.kubectl(&["get", "pods", "-l", &selector])];
-        commands.extend(facts.pods.first().map(|pod| wish.commands.kubectl(&["delete", "pod", name(pod)])));
+        let mut commands = vec![order.commands.kubectl(&["get", "pods", "-l", &selector])];
+        commands.extend(facts.pods.first().map(|pod| order.commands.kubectl(&["delete", "pod", name(pod)])));
         plan.refuse(
             RefusalReason::NotPossible,
             format!(
@@ -75,7 +76,7 @@ fn strategy(plan: &mut Plan, facts: &Facts, wish: &Wish) {
                 partition(facts),
                 counted(usize::try_from(replicas(facts)).unwrap_or_default(), "replica")
             ),
-            vec![wish.commands.merge(wish.kind.name(), wish.name, patch)],
+            vec![order.commands.merge(order.kind.name(), &order.name, patch)],
         );
     } else if let Some(first) = first {
         plan.summary = format!("its pods from ordinal {first} on are replaced (partition {})", partition(facts));
@@ -123,10 +124,10 @@ fn ordinal(pod: &Value) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::restart::tests::{facts, wish};
+    use crate::restart::tests::{facts, order};
 
     fn planned(kind: Kind, spec: &Value) -> Plan {
-        plan(&facts(&json!({"metadata": {"name": "web", "uid": "u1"}, "spec": spec})), &wish(kind, "web"))
+        plan(&facts(&json!({"metadata": {"name": "web", "uid": "u1"}, "spec": spec})), &order(kind, "web"))
     }
 
     #[test]
@@ -152,7 +153,7 @@ mod tests {
     fn with_pods(kind: Kind, spec: &Value, pods: &[&str]) -> Plan {
         let mut facts = facts(&json!({"metadata": {"name": "db", "uid": "u1"}, "spec": spec}));
         facts.pods = pods.iter().map(|name| json!({"metadata": {"name": name}})).collect();
-        plan(&facts, &wish(kind, "db"))
+        plan(&facts, &order(kind, "db"))
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::carry_out::Failure;
 use super::earlier::Standing;
-use super::facts::{Facts, Wish};
+use super::facts::Facts;
 use super::folder::Folder;
 use super::object::uid;
 use super::plan::{Action, Plan, Step};
@@ -65,7 +65,7 @@ pub fn run(session: &Session, order: &Order, console: &mut dyn Console) -> Resul
     }
     if order.dry_run != DryRun::None {
         restart.notes.extend(names_of_this_run(order, &work.plan.steps));
-        restart.next = vec![again(order, "--yes")];
+        restart.next = vec![order.again_with("--yes")];
         console.planned(&restart);
         return Ok(restart);
     }
@@ -96,11 +96,6 @@ fn done_before(record: &Record) -> Vec<RestartStep> {
     let done = record.steps.iter().take(record.done).map(Step::report);
     let by_an_earlier_run = Some("by an earlier run".to_owned());
     done.map(|step| RestartStep { state: StepState::Done, message: by_an_earlier_run.clone(), ..step }).collect()
-}
-
-/// The same command again, with one flag more.
-fn again(order: &Order, flag: &str) -> String {
-    order.commands.again(order.kind.name(), &order.name, &order.flags, flag)
 }
 
 /// A restart that was begun and is to be gone on with. Records of others are closed: one without an effect is planned
@@ -207,25 +202,13 @@ fn complete(order: &Order, folder: Folder, record: Record, what: &str) -> Work {
 fn planned(session: &Session, order: &Order, at: &Object) -> Result<Work, RestartError> {
     let Some(object) = session.get(at)? else { return Err(gather::not_found(session, at)) };
     let facts = gather::gather(session, order.kind, at, object)?;
-    let wish = Wish {
-        kind: order.kind,
-        name: &order.name,
-        keep: order.keep,
-        patch: order.patch.as_ref(),
-        force: order.force,
-        allow_checkpoint_loss: order.allow_checkpoint_loss,
-        group: order.group,
-        now: order.now,
-        commands: &order.commands,
-        flags: &order.flags,
-    };
     let mut plan = match order.kind {
-        Kind::Job => job::plan(&facts, &wish),
-        Kind::CronJob => cron_job::plan(&facts, &wish),
-        Kind::JobSet => job_set::plan(&facts, &wish),
-        Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => rollout::plan(&facts, &wish),
-        Kind::LeaderWorkerSet => leader_worker_set::plan(&facts, &wish),
-        Kind::Sandbox => sandbox::plan(&facts, &wish),
+        Kind::Job => job::plan(&facts, order),
+        Kind::CronJob => cron_job::plan(&facts, order),
+        Kind::JobSet => job_set::plan(&facts, order),
+        Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => rollout::plan(&facts, order),
+        Kind::LeaderWorkerSet => leader_worker_set::plan(&facts, order),
+        Kind::Sandbox => sandbox::plan(&facts, order),
     };
     plan.leave_out_what_would_not_help();
     plan.notes.extend(facts.unread.iter().cloned());
@@ -295,9 +278,9 @@ fn way_out(message: &str) -> Option<&'static str> {
 }
 
 fn rejected(order: &Order, step: &str, message: &str, way_out: Option<&str>) -> RestartRefusal {
-    let subject = format!("{}/{}", order.kind.name(), order.name);
+    let subject = order.subject();
     let (advice, commands) = match way_out {
-        Some(way_out) => (way_out, vec![again(order, "--force")]),
+        Some(way_out) => (way_out, vec![order.again_with("--force")]),
         // The object as it is was taken once: what is wrong is most likely in the change.
         None if order.patch.is_some() => ("mend --patch, or else what it says, and run it again", Vec::new()),
         None => (
@@ -418,7 +401,7 @@ fn how_to_go_on(order: &Order, record: &Record, folder: &Folder) -> Vec<String> 
     if record.finished {
         return vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])];
     }
-    let mut commands = vec![again(order, "--yes")];
+    let mut commands = vec![order.again_with("--yes")];
     commands.extend(by_hand(order, record, folder));
     commands
 }
