@@ -124,8 +124,7 @@ impl<'a> Maker<'a> {
                 note: format!("start it again through {}/{}, which owns it", owner.kind, owner.name),
                 loses: None,
             },
-            Self::CronJob(..) => Way { commands: kubectl.write(Safety::Mutating, &words, None), ..Way::default() },
-            Self::Job(_) | Self::JobSet(..) => Way {
+            Self::CronJob(..) | Self::Job(_) | Self::JobSet(..) => Way {
                 commands: kubectl.write(Safety::Destructive, &words, None),
                 note: String::new(),
                 loses: Some(self.lost_by_restart()),
@@ -138,6 +137,10 @@ impl<'a> Maker<'a> {
             Self::JobSet(..) => {
                 "its Jobs, pods and their logs, status and restart counters, after they were saved to files".to_owned()
             }
+            // The controller counts a Job made by hand, too (`cronjob_controllerv2.go`, `cleanupFinishedJobs`).
+            Self::CronJob(..) => "when the new Job ends, its oldest finished Jobs beyond failedJobsHistoryLimit and \
+                                  successfulJobsHistoryLimit, with their pods and logs, after they were saved to files"
+                .to_owned(),
             _ => "its pods and their logs, and its status, after they were saved to files".to_owned(),
         }
     }

@@ -133,7 +133,7 @@ fn with_mount(finding: Finding, container: &Container, template: &Template) -> F
 }
 
 /// Whether a part of the name is `checkpoint` or `ckpt`, and none says that it holds logs.
-fn names_checkpoints(name: &str) -> bool {
+pub(crate) fn names_checkpoints(name: &str) -> bool {
     let is = |part: &str| matches!(part, "checkpoint" | "checkpoints" | "checkpointing" | "ckpt" | "ckpts");
     let name = name.to_ascii_lowercase();
     let parts = || name.split(|c: char| !c.is_ascii_alphanumeric());

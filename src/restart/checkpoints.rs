@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::object::{array, text};
-use crate::checkpoint::{Answer, Checkpoints};
+use crate::checkpoint::{Answer, Checkpoints, Kind, names_checkpoints};
 use crate::model::checkpoints_of;
 
 /// What was computed and is not saved, in words that claim nothing.
@@ -29,41 +29,55 @@ pub(super) fn since_the_last(object: &Value) -> String {
 /// The sign by which a volume is for checkpoints: what saves there by its arguments, its own name, or where it is mounted.
 ///
 /// No sign is no proof of the contrary.
-pub(super) fn saved_on(job_set: &Value, volume: &str) -> Option<String> {
-    let templates = templates(job_set);
-    let on_volume = |found: &Arc<Checkpoints>| {
-        let is_there = found.durable.claim.as_deref() == Some(volume) && found.saves.answer == Answer::Yes;
-        let place = found.saves.place.as_deref().filter(|_| is_there)?;
-        Some(format!("it is configured to save to {place}"))
+pub(super) fn saved_on(object: &Value, volume: &str, claim: &str) -> Option<String> {
+    let templates = templates(object);
+    let on_volume = |template: &&Value| {
+        let found = told(template).filter(|found| found.saves.answer == Answer::Yes)?;
+        let place = found.saves.place.as_deref()?;
+        let is_there = match found.durable.kind {
+            Kind::EphemeralClaim => is_under(template, volume, place),
+            _ => found.durable.claim.as_deref().is_some_and(|known| [volume, claim].contains(&known)),
+        };
+        is_there.then(|| format!("it is configured to save to {place}"))
     };
-    if let Some(told) = templates.iter().filter_map(|template| told(template)).find_map(|found| on_volume(&found)) {
+    if let Some(told) = templates.iter().find_map(on_volume) {
         return Some(told);
     }
-    if names_checkpoints(volume) {
-        return Some(format!("the volume is called {volume}"));
+    if let Some(named) = [volume, claim].into_iter().find(|name| names_checkpoints(name)) {
+        return Some(format!("the volume is called {named}"));
     }
-    let pods = templates.iter().map(|template| &template["spec"]);
-    let containers = pods.flat_map(|pod| array(pod, "/containers").iter().chain(array(pod, "/initContainers")));
-    let mounts = containers.flat_map(|container| array(container, "/volumeMounts"));
+    let mounts = templates.iter().flat_map(|template| mounts(template));
     let mut paths = mounts.filter(|mount| text(mount, "/name") == volume).map(|mount| text(mount, "/mountPath"));
     paths.find(|path| names_checkpoints(path)).map(|path| format!("it is mounted at {path}"))
+}
+
+fn mounts(template: &Value) -> impl Iterator<Item = &Value> {
+    let containers = ["/spec/containers", "/spec/initContainers"].into_iter().flat_map(|list| array(template, list));
+    containers.flat_map(|container| array(container, "/volumeMounts"))
+}
+
+/// Whether of all volumes it is this one that a path lies on.
+fn is_under(template: &Value, volume: &str, path: &str) -> bool {
+    let holds = |at: &str| std::path::Path::new(path).starts_with(at);
+    let longest = mounts(template).filter(|mount| holds(text(mount, "/mountPath")));
+    longest.max_by_key(|mount| text(mount, "/mountPath").len()).is_some_and(|mount| text(mount, "/name") == volume)
 }
 
 fn told(template: &Value) -> Option<Arc<Checkpoints>> {
     checkpoints_of(&template.to_string())
 }
 
-/// The pod templates of a Job, a `JobSet` or a `LeaderWorkerSet`.
-fn templates(object: &Value) -> Vec<&Value> {
+/// The pod templates of a workload of any kind.
+pub(super) fn templates(object: &Value) -> Vec<&Value> {
     let of_jobs = array(object, "/spec/replicatedJobs").iter().map(|job| &job["template"]["spec"]["template"]);
-    let others =
-        ["/spec/template", "/spec/leaderWorkerTemplate/leaderTemplate", "/spec/leaderWorkerTemplate/workerTemplate"];
+    let others = [
+        "/spec/template",
+        "/spec/jobTemplate/spec/template",
+        "/spec/podTemplate",
+        "/spec/leaderWorkerTemplate/leaderTemplate",
+        "/spec/leaderWorkerTemplate/workerTemplate",
+    ];
     others.into_iter().filter_map(|pointer| object.pointer(pointer)).chain(of_jobs).collect()
-}
-
-fn names_checkpoints(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.contains("checkpoint") || text.contains("ckpt")
 }
 
 #[cfg(test)]
@@ -87,10 +101,25 @@ mod tests {
             (&[], "checkpoints", "/data", Some("the volume is called checkpoints")),
             (&[], "data", "/mnt/CKPT", Some("mounted at /mnt/CKPT")),
             (&[], "data", "/data", None),
+            // They only look like it.
+            (&[], "checkpoint-logs", "/data", None),
+            (&[], "data", "/mnt/ckpt/logs", None),
+            (&[], "nockpt", "/data", None),
         ] {
-            let told = saved_on(&job_set(args, volume, path), volume);
+            let told = saved_on(&job_set(args, volume, path), volume, "a-claim");
             assert_eq!(told.as_ref().map(|told| told.contains(sign.unwrap_or("?"))), sign.map(|_| true), "{told:?}");
         }
+    }
+
+    #[test]
+    fn a_place_is_on_the_volume_that_is_mounted_deepest() {
+        let mut object = job_set(&["python", "pretrain_gpt.py", "--save", "/data/fast/run"], "data", "/data");
+        let spec = object.pointer_mut("/spec/replicatedJobs/0/template/spec/template/spec").unwrap();
+        spec["containers"][0]["volumeMounts"] =
+            json!([{"name": "data", "mountPath": "/data"}, {"name": "scratch", "mountPath": "/data/fast"}]);
+        spec["volumes"] = json!([{"name": "scratch", "ephemeral": {}}, {"name": "data", "ephemeral": {}}]);
+        assert!(saved_on(&object, "scratch", "x").unwrap().contains("save to /data/fast/run"));
+        assert_eq!(saved_on(&object, "data", "x"), None);
     }
 
     #[test]

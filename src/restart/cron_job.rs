@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::facts::{Facts, Wish};
+use super::facts::{Facts, Wish, listed};
 use super::guards::{self, Depth};
-use super::names;
-use super::object::{array, is_set, text, uid};
+use super::object::{self, array, condition, controller, is_set, number, text, uid};
 use super::plan::{Action, Plan};
+use super::{names, volumes};
 use crate::report::RefusalReason;
 
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
@@ -15,12 +15,13 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     if wish.keep {
         plan.refuse(
             RefusalReason::NotPossible,
-            format!("--keep says nothing for {}: its earlier Jobs stay in any case", wish.subject()),
+            format!("--keep says nothing for {}: a run by hand replaces no other", wish.subject()),
             vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
         );
     }
     let name = names::with_suffix(wish.name, &facts.object["spec"]["jobTemplate"]["spec"], wish.now);
-    plan.summary = format!("a Job {name} is made of its template now; earlier Jobs and the schedule stay as they are");
+    plan.summary = format!("a Job {name} is made of its template now; the schedule stays as it is");
+    history(&mut plan, facts, &name);
     active(&mut plan, facts);
     if is_set(&facts.object, "/spec/suspend") {
         plan.note("its schedule is suspended, and stays so: this is one run by hand");
@@ -33,6 +34,54 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     let selector = format!("batch.kubernetes.io/job-name={name}");
     plan.next = vec![wish.commands.kubectl(&["get", "pods", "-l", &selector])];
     plan
+}
+
+/// How a Job ends, in the words of a sentence, with its condition and the CronJob's limit of such Jobs.
+const ENDS: [(&str, &str, &str); 2] =
+    [("fails", "Failed", "failedJobsHistoryLimit"), ("succeeds", "Complete", "successfulJobsHistoryLimit")];
+
+/// The finished Jobs that one more of them pushes out of the `CronJob`'s history, each with how that one must end: a Job
+/// made by hand is counted, too, as the `CronJob` controls it.
+/// Source: Kubernetes `pkg/controller/cronjob/cronjob_controllerv2.go`, `cleanupFinishedJobs`, and `byJobStartTime`.
+pub(super) fn pushed_out<'a>(cron_job: &Value, jobs: &'a [Value]) -> Vec<(&'a Value, &'static str)> {
+    let mut all = Vec::new();
+    for (end, ended, limit) in ENDS {
+        // Without a limit all of them stay.
+        let Some(limit) = number(cron_job, &format!("/spec/{limit}")) else { continue };
+        let mut finished: Vec<&Value> = jobs.iter().filter(|job| condition(job, &[ended]).is_some()).collect();
+        finished.sort_by_key(|job| {
+            let started = text(job, "/status/startTime");
+            (started.is_empty(), started, object::name(job))
+        });
+        let too_many = (finished.len() + 1).saturating_sub(usize::try_from(limit).unwrap_or_default());
+        all.extend(finished.into_iter().take(too_many).map(|job| (job, end)));
+    }
+    all
+}
+
+fn history(plan: &mut Plan, facts: &Facts, new: &str) {
+    for (job, end) in pushed_out(&facts.object, &facts.jobs) {
+        let of_job = |pod: &&Value| controller(pod).is_some_and(|owner| text(owner, "/uid") == uid(job));
+        let pods: Vec<Value> = facts.pods.iter().filter(of_job).cloned().collect();
+        let claims = volumes::named_of(facts, &pods.iter().collect::<Vec<_>>(), &[uid(job)]);
+        let with = Facts { pods, ..Facts::default() }.pods_and_logs().map(|pods| format!(" with {pods}"));
+        let volumes =
+            if claims.is_empty() { String::new() } else { format!(", and volume claims: {}", listed(&claims)) };
+        let (name, with) = (object::name(job), with.unwrap_or_default());
+        plan.lose(format!("job/{name}{with}{volumes}, when the new one {end}: {}", limit(facts, end)));
+    }
+    for (end, _, field) in ENDS {
+        if number(&facts.object, &format!("/spec/{field}")) == Some(0) {
+            plan.note(format!("job/{new} itself is deleted as soon as it {end}, with its pods: {}", limit(facts, end)));
+        }
+    }
+}
+
+/// `failedJobsHistoryLimit is 1`.
+fn limit(facts: &Facts, end: &str) -> String {
+    let field = ENDS.iter().find(|(known, ..)| *known == end).map_or("", |(_, _, field)| field);
+    let limit = number(&facts.object, &format!("/spec/{field}")).unwrap_or_default();
+    format!("{field} is {limit}")
 }
 
 /// The policy is the schedule's: a Job made by hand is not held back by it, and does not hold back others' deletion.
@@ -75,6 +124,67 @@ mod tests {
     use super::*;
     use crate::restart::kind::Kind;
     use crate::restart::tests::{facts, wish};
+
+    /// A finished Job.
+    fn finished(name: &str, ended: &str, started: &str) -> Value {
+        let mut job = json!({
+            "metadata": {"name": name, "uid": format!("uid-{name}")},
+            "status": {"conditions": [{"type": ended, "status": "True"}]},
+        });
+        if !started.is_empty() {
+            job["status"]["startTime"] = format!("2026-11-30T0{started}:00:00Z").into();
+        }
+        job
+    }
+
+    #[test]
+    fn the_oldest_finished_jobs_make_room_for_the_new_one() {
+        let jobs = [
+            finished("f2", "Failed", "2"),
+            finished("f1", "Failed", "1"),
+            finished("unstarted", "Failed", ""),
+            finished("c1", "Complete", "1"),
+            json!({"metadata": {"name": "active", "uid": "a"}, "status": {"startTime": "2026-11-30T00:00:00Z"}}),
+        ];
+        for (failed, successful, expected) in [
+            (Some(1), Some(3), vec![("f1", "fails"), ("f2", "fails"), ("unstarted", "fails")]),
+            (Some(3), Some(1), vec![("f1", "fails"), ("c1", "succeeds")]),
+            (Some(4), Some(2), vec![]),
+            (Some(0), None, vec![("f1", "fails"), ("f2", "fails"), ("unstarted", "fails")]),
+            (None, None, vec![]),
+        ] {
+            let cron_job =
+                json!({"spec": {"failedJobsHistoryLimit": failed, "successfulJobsHistoryLimit": successful}});
+            let pushed_out: Vec<_> =
+                pushed_out(&cron_job, &jobs).into_iter().map(|(job, end)| (object::name(job), end)).collect();
+            assert_eq!(pushed_out, expected, "{cron_job}");
+        }
+    }
+
+    #[test]
+    fn the_job_that_is_looked_into_is_lost_when_the_new_one_fails_too() {
+        let mut facts = facts(&json!({
+            "metadata": {"name": "backup", "uid": "u9"},
+            "spec": {"failedJobsHistoryLimit": 1, "successfulJobsHistoryLimit": 0, "jobTemplate": {"spec": {}}},
+        }));
+        facts.jobs = vec![finished("backup-1", "Failed", "1")];
+        facts.pods = vec![json!({
+            "metadata": {"name": "backup-1-x", "ownerReferences": [{"uid": "uid-backup-1", "controller": true}]},
+            "spec": {"volumes": [{"name": "dump", "ephemeral": {}}]}, "status": {"phase": "Failed"},
+        })];
+        let planned = plan(&facts, &wish(Kind::CronJob, "backup"));
+        assert_eq!(
+            planned.loses,
+            [
+                "job/backup-1 with 1 pod (1 failed) and its logs: backup-1-x, and volume claims: backup-1-x-dump, when the new \
+              one fails: failedJobsHistoryLimit is 1"
+            ]
+        );
+        assert!(
+            planned.notes.iter().any(|note| note.contains("itself is deleted as soon as it succeeds")),
+            "{planned:?}"
+        );
+    }
 
     #[test]
     fn the_job_is_the_one_that_kubectl_would_make() {

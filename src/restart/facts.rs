@@ -22,6 +22,10 @@ pub(super) struct Facts {
     pub(super) pods: Vec<Value>,
     /// The volume claims that it made, as far as they matter.
     pub(super) claims: Vec<Claim>,
+    /// The namespace's volume claims that something owns.
+    pub(super) owned: Vec<Value>,
+    /// Whether these could not be read.
+    pub(super) owned_unread: bool,
     /// Events about all of these.
     pub(super) events: Vec<Value>,
     /// What could not be read, each a sentence.
@@ -104,7 +108,6 @@ impl Facts {
 
     /// `3 pods (2 failed, 1 running) and their logs: etl-a, etl-b, etl-c`.
     pub(super) fn pods_and_logs(&self) -> Option<String> {
-        const NAMED: usize = 3;
         if self.pods.is_empty() {
             return None;
         }
@@ -116,14 +119,21 @@ impl Facts {
             .filter(|(count, _)| *count > 0)
             .map(|(count, phase)| format!("{count} {}", phase.to_ascii_lowercase()))
             .collect();
-        let named: Vec<&str> = self.pods.iter().take(NAMED).map(object::name).collect();
-        let more = match self.pods.len() - named.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let names: Vec<&str> = self.pods.iter().map(object::name).collect();
         let (number, their) = (counted(self.pods.len(), "pod"), if self.pods.len() == 1 { "its" } else { "their" });
-        Some(format!("{number} ({}) and {their} logs: {}{more}", counts.join(", "), named.join(", ")))
+        Some(format!("{number} ({}) and {their} logs: {}", counts.join(", "), listed(&names)))
     }
+}
+
+/// `a, b, c and 4 more`.
+pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    const NAMED: usize = 3;
+    let named: Vec<&str> = names.iter().take(NAMED).map(AsRef::as_ref).collect();
+    let more = match names.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", named.join(", "))
 }
 
 /// `1 pod`, `3 pods`.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::RestartError;
+use super::cron_job::pushed_out;
 use super::facts::{Claim, Facts, Fate};
 use super::job_set::has_ended;
 use super::kind::Kind;
@@ -56,6 +57,17 @@ pub(super) fn gather(session: &Session, kind: Kind, at: &Object, object: Value) 
     if kind == Kind::JobSet {
         facts.claims = claims(session, &facts);
     }
+    if matches!(kind, Kind::Job | Kind::CronJob | Kind::JobSet | Kind::LeaderWorkerSet) {
+        match owned(session, &facts) {
+            Ok(owned) => facts.owned = owned,
+            Err(error) => {
+                facts.owned_unread = true;
+                facts
+                    .unread
+                    .push(format!("whether a volume claim belongs to it and is deleted with it is not known: {error}"));
+            }
+        }
+    }
     match events(session, kind, &facts) {
         Ok(events) => facts.events = events,
         Err(error) => facts.unread.push(format!("its Events are not saved: {error}")),
@@ -89,8 +101,15 @@ fn pods(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, Requ
     let at = &facts.at;
     let like = Object { api_version: "v1".into(), resource: "pods".into(), ..at.clone() };
     let selector = match kind {
-        // Nothing happens to its pods.
-        Kind::CronJob => return Ok(Vec::new()),
+        // Of Jobs that stay, nothing happens to their pods.
+        Kind::CronJob => {
+            let pushed_out = pushed_out(&facts.object, &facts.jobs);
+            if pushed_out.is_empty() {
+                return Ok(Vec::new());
+            }
+            let names: Vec<&str> = pushed_out.iter().map(|(job, _)| name(job)).collect();
+            format!("batch.kubernetes.io/job-name in ({})", names.join(","))
+        }
         Kind::Sandbox => {
             let named = annotation(&facts.object, POD_NAME).filter(|name| !name.is_empty());
             let pod = session.get(&like.named(named.unwrap_or(&at.name)))?;
@@ -104,9 +123,11 @@ fn pods(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, Requ
     };
     let mut pods = session.list(&like, &[("labelSelector", &selector)])?;
     // Those of an earlier Job of the same name may still be there, and a selector may fit others' pods, too.
-    pods.retain(|pod| {
-        kind != Kind::Job || controller(pod).is_some_and(|owner| text(owner, "/uid") == uid(&facts.object))
-    });
+    let is_of = |owner: &Value| match kind {
+        Kind::Job => text(owner, "/uid") == uid(&facts.object),
+        _ => facts.jobs.iter().any(|job| uid(job) == text(owner, "/uid")),
+    };
+    pods.retain(|pod| !matches!(kind, Kind::Job | Kind::CronJob) || controller(pod).is_some_and(is_of));
     Ok(pods)
 }
 
@@ -136,6 +157,14 @@ fn selector(selector: &Value) -> String {
         });
     }
     all.join(",")
+}
+
+/// Claims go with their owners, whoever made them.
+fn owned(session: &Session, facts: &Facts) -> Result<Vec<Value>, RequestError> {
+    let like = Object { api_version: "v1".into(), resource: "persistentvolumeclaims".into(), ..facts.at.clone() };
+    let mut claims = session.list(&like, &[])?;
+    claims.retain(|claim| !array(claim, "/metadata/ownerReferences").is_empty());
+    Ok(claims)
 }
 
 /// The claims of an ended `JobSet`'s templates. One is the `JobSet`'s as long as it names its uid.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::facts::{Facts, Wish};
 use super::kind::Kind;
-use super::object::{annotation, controller, is_being_deleted, label, text};
+use super::object::{annotation, array, controller, is_being_deleted, label, text};
 use super::plan::Plan;
 use crate::report::RefusalReason;
 
@@ -93,19 +93,37 @@ fn managed_elsewhere(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) 
     }
 }
 
-/// The application that the object is applied from, if a GitOps tool says so.
-/// Source: Argo CD `docs/user-guide/resource_tracking.md`; Flux kustomize-controller and helm-controller, labels of
-/// what they apply.
+/// The application that the object is applied from, if a GitOps tool says so, by its mark or as who has written the fields.
+/// Argo CD's usual mark is a label that Helm's charts have, too: alone it says nothing.
+/// Source: Argo CD `docs/user-guide/resource_tracking.md`, and `common/common.go`, `ArgoCDSSAManager`; Flux
+/// kustomize-controller and helm-controller, labels of what they apply, and their names as field managers.
 fn application(object: &Value) -> Option<String> {
     let argo = annotation(object, "argocd.argoproj.io/tracking-id").and_then(|id| id.split(':').next());
     if let Some(name) = argo.or_else(|| label(object, "argocd.argoproj.io/instance")) {
         return Some(format!("Argo CD application {name}"));
     }
     let flux = [("Kustomization", "kustomize.toolkit.fluxcd.io"), ("HelmRelease", "helm.toolkit.fluxcd.io")];
-    flux.into_iter().find_map(|(kind, group)| {
+    let marked = flux.into_iter().find_map(|(kind, group)| {
         let name = label(object, &format!("{group}/name"))?;
         let namespace = label(object, &format!("{group}/namespace")).map(|n| format!("{n}/")).unwrap_or_default();
         Some(format!("Flux {kind} {namespace}{name}"))
+    });
+    marked.or_else(|| by_manager(object))
+}
+
+/// Who has written fields of it, the status left out.
+fn by_manager(object: &Value) -> Option<String> {
+    let entries = array(object, "/metadata/managedFields").iter();
+    let mut managers =
+        entries.filter(|entry| text(entry, "/subresource").is_empty()).map(|entry| text(entry, "/manager"));
+    managers.find_map(|manager| match manager {
+        "kustomize-controller" | "helm-controller" => Some(format!("Flux ({manager})")),
+        _ if manager.starts_with("flux") => Some(format!("Flux ({manager})")),
+        _ if manager.starts_with("argocd") => Some(match label(object, "app.kubernetes.io/instance") {
+            Some(name) => format!("Argo CD application {name}"),
+            None => format!("Argo CD ({manager})"),
+        }),
+        _ => None,
     })
 }
 
@@ -182,6 +200,15 @@ mod tests {
                 "Flux Kustomization flux/apps",
             ),
             (json!({"labels": {"helm.toolkit.fluxcd.io/name": "rel"}}), "Flux HelmRelease rel"),
+            (
+                json!({"labels": {"app.kubernetes.io/instance": "etl-app"}, "managedFields": [
+                    {"manager": "kube-controller-manager", "subresource": "status"}, {"manager": "argocd-controller"}]}),
+                "Argo CD application etl-app",
+            ),
+            (json!({"managedFields": [{"manager": "argocd-application-controller"}]}), "Argo CD (argocd-application"),
+            (json!({"managedFields": [{"manager": "kustomize-controller"}]}), "Flux (kustomize-controller)"),
+            (json!({"managedFields": [{"manager": "helm-controller"}]}), "Flux (helm-controller)"),
+            (json!({"managedFields": [{"manager": "fluxd"}]}), "Flux (fluxd)"),
         ] {
             let refused = checked(&metadata, &json!({}), Kind::Job, false, Depth::Recreated);
             assert!(refused.refusals[0].message.contains(application), "{refused:?}");
@@ -190,6 +217,16 @@ mod tests {
                 let noted = checked(&metadata, &json!({}), Kind::Job, force, depth);
                 assert!(noted.refusals.is_empty() && noted.notes[0].contains(application), "{noted:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_label_of_helms_charts_is_no_sign_of_a_repository() {
+        let labels = json!({"app.kubernetes.io/instance": "etl", "app.kubernetes.io/managed-by": "Helm"});
+        for managers in [json!([]), json!([{"manager": "helm"}, {"manager": "argocd-x", "subresource": "status"}])] {
+            let metadata = json!({"labels": labels, "managedFields": managers});
+            let plan = checked(&metadata, &json!({}), Kind::Job, false, Depth::Recreated);
+            assert!(plan.refusals.is_empty() && plan.notes.is_empty(), "{plan:?}");
         }
     }
 

@@ -5,10 +5,10 @@ use super::facts::{Facts, Wish};
 use super::gather::pods_of;
 use super::guards::{self, Depth};
 use super::kind::Kind;
-use super::names;
-use super::object::{condition, number, set, text, uid};
+use super::object::{condition, is_set, number, set, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
+use super::{names, volumes};
 use crate::report::RefusalReason;
 
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
@@ -25,6 +25,7 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
         plan.note("spec.suspend is true, and stays so: the new Job waits until it is resumed");
     }
     let selector = if wish.keep {
+        selector_of_both(&mut plan, facts, wish, &manifest);
         let name = names::with_suffix(wish.name, &manifest["spec"], wish.now);
         manifest = renamed(manifest, &name);
         let selector = pods_of(&manifest);
@@ -38,11 +39,30 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
         let selector = pods_of(&manifest);
         "the old Job is deleted, and made again from its own spec".clone_into(&mut plan.summary);
         recreate(&mut plan, facts, wish, manifest);
+        volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &[uid(&facts.object)]);
         losses(&mut plan, facts);
         selector
     };
     plan.next = vec![wish.commands.kubectl(&["get", "pods", "-l", &selector])];
     plan
+}
+
+/// A selector that its author wrote goes into the copy as it is, and two Jobs with one selector may count and delete each
+/// other's pods. Source: Kubernetes `batch/v1`, `JobSpec.manualSelector`.
+fn selector_of_both(plan: &mut Plan, facts: &Facts, wish: &Wish, manifest: &serde_json::Value) {
+    let selector = "/spec/selector";
+    if is_set(manifest, "/spec/manualSelector") && manifest.pointer(selector) == facts.object.pointer(selector) {
+        plan.refuse(
+            RefusalReason::NotPossible,
+            format!(
+                "--keep would give a second Job the selector of {}, which its author wrote (manualSelector), and each may \
+                 take the other's pods for its own: restart it without --keep, or give the new one a selector and labels \
+                 of its own with --patch",
+                wish.subject()
+            ),
+            vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+        );
+    }
 }
 
 /// Kueue decides when it starts. Source: Kueue `pkg/controller/jobframework`, the default of `suspend`.
@@ -173,6 +193,30 @@ mod tests {
         let [step] = &kept.steps[..] else { panic!("{kept:?}") };
         let Action::Create { object, replaces: None, manifest } = &step.action else { panic!("{kept:?}") };
         assert!(object.name.starts_with("etl-") && manifest["metadata"]["name"] == *object.name);
+    }
+
+    #[test]
+    fn two_jobs_never_get_one_selector() {
+        let selector = |app: &str| json!({"matchLabels": {"app": app}});
+        let of_its_own =
+            r#"{"spec":{"selector":{"matchLabels":{"app":"b"}},"template":{"metadata":{"labels":{"app":"b"}}}}}"#;
+        for (manual, keep, patch, refused) in [
+            (true, true, None, true),
+            (true, true, Some(r#"{"spec":{"parallelism":2}}"#), true),
+            (true, true, Some(of_its_own), false),
+            (true, false, None, false),
+            (false, true, None, false),
+        ] {
+            let mut job = job("Failed");
+            job["spec"]["manualSelector"] = manual.into();
+            job["spec"]["selector"] = selector("a");
+            job["spec"]["template"] = json!({"metadata": {"labels": {"app": "a"}}});
+            let patch = patch.map(|patch| patch.parse().unwrap());
+            let planned = plan(&facts(&job), &Wish { keep, patch: patch.as_ref(), ..wish(Kind::Job, "etl") });
+            let reasons: Vec<_> = planned.refusals.iter().map(|refusal| refusal.reason).collect();
+            assert_eq!(reasons == [RefusalReason::NotPossible], refused, "{manual} {keep} {patch:?}: {planned:?}");
+            assert!(refused || reasons.is_empty(), "{planned:?}");
+        }
     }
 
     #[test]

@@ -51,6 +51,8 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
     "it has ended: it is deleted, and made again from its own spec".clone_into(&mut plan.summary);
     guards::check(&mut plan, facts, wish, Depth::Recreated);
     volumes::at_risk(&mut plan, facts, wish);
+    let owners: Vec<&str> = std::iter::once(&facts.object).chain(&facts.jobs).map(uid).collect();
+    volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &owners);
     let mut manifest = manifest(&mut plan, facts, wish);
     volumes::use_again(&mut plan, facts, &mut manifest);
     recreate(&mut plan, facts, wish, manifest);
@@ -105,6 +107,7 @@ fn resumed(facts: &Facts, wish: &Wish) -> Plan {
         Action::AwaitSuspended { object: object.clone(), uid: uid.to_owned() },
     );
     plan.step(format!("resume {subject}"), Action::Patch { object, body: suspend(false) });
+    volumes::go_with(&mut plan, facts, wish, &facts.running().collect::<Vec<_>>(), &[]);
     resumed_losses(&mut plan, facts);
     plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &subject])];
     plan

@@ -1,11 +1,14 @@
 //! A group of a `LeaderWorkerSet` is made anew when its leader pod is gone.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::facts::{Facts, Wish, counted};
 use super::guards::{self, Depth};
-use super::object::{is_being_deleted, is_ready, label, name, number, uid};
+use super::object::{controller, is_being_deleted, is_ready, label, name, number, text, uid};
 use super::plan::{Action, Plan};
+use super::volumes;
 use crate::report::RefusalReason;
 use crate::source::cluster::Object;
 
@@ -115,12 +118,24 @@ fn restart(plan: &mut Plan, facts: &Facts, wish: &Wish, group: &Group) {
         Action::Delete { object: object.clone(), uid: uid.clone() },
     );
     plan.step(format!("wait until a new pod/{} is there", object.name), Action::AwaitReplaced { object, uid });
+    group_volumes(plan, facts, wish, group);
     let pods: Vec<Value> = group.pods.iter().copied().cloned().collect();
     plan.loses.extend(Facts { pods, ..Facts::default() }.pods_and_logs());
     plan.lose(super::checkpoints::since_the_last(&facts.object));
     if group.is_ready() {
         plan.note(format!("group {index} runs well: all its {} are ready", counted(group.pods.len(), "pod")));
     }
+}
+
+/// The workers' `StatefulSet` belongs to the leader pod and goes with it, and with it the claims that it owns; the leader's
+/// own claims stay. Source: LeaderWorkerSet `pkg/controllers/pod_controller.go`, `setControllerReferenceWithStatefulSet`.
+fn group_volumes(plan: &mut Plan, facts: &Facts, wish: &Wish, group: &Group) {
+    let workers: Vec<&Value> = group.pods.iter().copied().filter(|pod| label(pod, WORKER) != Some("0")).collect();
+    let owners: BTreeSet<&str> =
+        workers.iter().filter_map(|pod| controller(pod)).map(|owner| text(owner, "/uid")).collect();
+    let owners: Vec<&str> = owners.into_iter().collect();
+    volumes::go_with(plan, facts, wish, &group.pods, &owners);
+    volumes::of_workers_unread(plan, facts, wish, &workers);
 }
 
 #[cfg(test)]

@@ -7,10 +7,13 @@ use super::guards::{self, Depth};
 use super::kind::Kind;
 use super::object::{is_set, number, text, uid};
 use super::plan::{Action, Plan};
+use super::volumes;
 use crate::report::RefusalReason;
 
 /// Source: kubectl `pkg/polymorphichelpers/objectrestarter.go`.
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
+/// The strategy by which no pod goes by itself.
+const ON_DELETE: (&str, &str) = ("/spec/updateStrategy/type", "OnDelete");
 
 pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     let mut plan = Plan::default();
@@ -40,6 +43,9 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
         format!("set the annotation {RESTARTED_AT} in the pod template of {subject}"),
         Action::Patch { object: facts.at.clone(), body },
     );
+    if text(&facts.object, ON_DELETE.0) != ON_DELETE.1 {
+        volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &[]);
+    }
     plan.loses.extend(facts.pods_and_logs());
     plan.next = vec![wish.commands.kubectl(&["rollout", "status", &subject])];
     plan
@@ -47,7 +53,7 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
 
 /// Where the strategy keeps pods as they are, the restart does, too.
 fn strategy(plan: &mut Plan, facts: &Facts, wish: &Wish) {
-    if text(&facts.object, "/spec/updateStrategy/type") == "OnDelete" {
+    if text(&facts.object, ON_DELETE.0) == ON_DELETE.1 {
         plan.note("its updateStrategy is OnDelete: no pod is replaced before somebody deletes it");
     }
     let partition = number(&facts.object, "/spec/updateStrategy/rollingUpdate/partition").unwrap_or_default();

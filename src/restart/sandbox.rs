@@ -6,6 +6,7 @@ use super::facts::{Facts, Wish};
 use super::guards::{self, Depth};
 use super::object::{array, is_being_deleted, name, text, uid};
 use super::plan::{Action, Plan};
+use super::volumes;
 use crate::report::RefusalReason;
 use crate::source::cluster::Object;
 
@@ -28,6 +29,7 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
         Some(pod) => replaced(&mut plan, facts, pod),
         None => resumed(&mut plan, facts, wish, pod),
     }
+    volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &[]);
     state(&mut plan, facts);
     plan.next = vec![wish.commands.kubectl(&["get", wish.kind.name(), wish.name, "-o", "yaml"])];
     plan

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{failed_job, job_set};
+use super::{failed_job, job, job_set};
 use crate::support::Reply;
 use crate::support::cluster::Cluster;
 
@@ -73,6 +73,43 @@ fn a_cronjob_is_run_once_more() {
     assert_eq!(made["metadata"]["ownerReferences"][0]["uid"], "cron");
 }
 
+/// The failed run that is looked into is deleted as soon as another one has failed.
+#[test]
+fn a_cronjobs_run_that_the_new_one_pushes_out_is_named_and_saved() {
+    let cluster = Cluster::start();
+    cluster.put(
+        "cronjobs",
+        &json!({
+            "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "backup", "namespace": "ml", "uid": "cron"},
+            "spec": {"failedJobsHistoryLimit": 1, "successfulJobsHistoryLimit": 3, "jobTemplate": {"spec": {"template": {}}}},
+        }),
+    );
+    failed_job(&cluster);
+    let mut failed = job("Failed");
+    failed["metadata"]["ownerReferences"] =
+        json!([{"kind": "CronJob", "name": "backup", "uid": "cron", "controller": true}]);
+    cluster.put("jobs", &failed);
+    let ran = cluster.restart(&["cj/backup", "--yes", "--save-logs"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let said = "job/etl with 1 pod (1 failed) and its logs: etl-x, when the new one fails: failedJobsHistoryLimit is 1";
+    assert!(ran.stdout.contains(said) && !ran.stdout.contains("earlier Jobs"), "{}", ran.stdout);
+    let saved = saved(&cluster);
+    for file in ["jobs.json", "pods.json", "etl-x.main.log", "etl-x.main.previous.log"] {
+        assert!(saved.contains(&file.to_owned()), "{file} is missing in {saved:?}");
+    }
+}
+
+/// The files of the only restart.
+fn saved(cluster: &Cluster) -> Vec<String> {
+    let [folder] = &cluster.folders()[..] else { panic!("{:?}", cluster.folders()) };
+    let mut names: Vec<String> =
+        folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+const SAVED_WITH_PODS: [&str; 4] = ["manifest.json", "object.json", "pods.json", "record.json"];
+
 #[test]
 fn a_running_jobset_is_suspended_and_resumed_when_its_pods_have_ended() {
     let cluster = Cluster::with(|request, state| {
@@ -128,8 +165,14 @@ fn rollouts_are_restarted_by_kubectls_annotation() {
             &json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web", "uid": "u"},
                     "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}}}}}),
         );
+        cluster.put(
+            "pods",
+            &json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web-0", "labels": {"app": "web"}},
+                    "status": {"phase": "Running"}}),
+        );
         let ran = cluster.restart(&[argument, "--yes"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(saved(&cluster), SAVED_WITH_PODS);
         let template = cluster.object(&path).unwrap()["spec"]["template"]["metadata"].clone();
         assert!(template["annotations"]["kubectl.kubernetes.io/restartedAt"].as_str().unwrap().ends_with('Z'));
         assert_eq!(template["labels"], json!({"app": "web"}));
@@ -166,9 +209,38 @@ fn a_group_is_restarted_by_its_leader_pod() {
     let ran = cluster.restart(&["lws/vllm", "--yes"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(cluster.writes(), ["dry DELETE vllm-0", "DELETE vllm-0"]);
+    assert_eq!(saved(&cluster), SAVED_WITH_PODS);
     let deletion = cluster.api.requests().into_iter().rfind(|request| request.method == "DELETE").unwrap();
     assert_eq!(deletion.body["preconditions"]["uid"], "old");
     cluster.restart(&["lws/vllm", "--group", "3"]).says(1, &["has no group 3", "--group 0"]);
+}
+
+#[test]
+fn a_failed_sandboxs_pod_is_saved_before_it_is_replaced() {
+    let pod = |uid: &str, phase: &str| {
+        json!({"apiVersion": "v1", "kind": "Pod",
+               "metadata": {"name": "box", "uid": uid, "ownerReferences": [{"uid": "box", "controller": true}]},
+               "status": {"phase": phase, "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 1}}}]}})
+    };
+    let again = pod("new", "Running");
+    let cluster = Cluster::with(move |request, state| {
+        let looks = request.method == "GET" && request.path().ends_with("/pods/box");
+        if looks && !state.objects.contains_key(request.path()) {
+            state.objects.insert(request.path().to_owned(), again.clone());
+        }
+        None
+    });
+    cluster.state().versions.insert("agents.x-k8s.io", vec!["v1beta1"]);
+    cluster.put(
+        "sandboxes",
+        &json!({"apiVersion": "agents.x-k8s.io/v1beta1", "kind": "Sandbox", "metadata": {"name": "box", "uid": "box"},
+                "spec": {}}),
+    );
+    cluster.put("pods", &pod("old", "Failed"));
+    let ran = cluster.restart(&["sandbox/box", "--yes", "--save-logs"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(cluster.writes(), ["dry DELETE box", "DELETE box"]);
+    assert_eq!(saved(&cluster), ["box.main.log", "manifest.json", "object.json", "pods.json", "record.json"]);
 }
 
 #[test]
@@ -190,6 +262,7 @@ fn a_sandbox_is_restarted_in_the_words_of_its_version() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert_eq!(cluster.object(&path).unwrap()["spec"], mode);
         assert_eq!(cluster.writes(), ["dry PATCH box", "dry PATCH box", "PATCH box", "PATCH box"]);
+        assert_eq!(saved(&cluster), ["manifest.json", "object.json", "record.json"]);
     }
 }
 

@@ -158,6 +158,45 @@ fn volumes_that_may_hold_checkpoints_are_protected_first() {
     }
 }
 
+/// A claim that an object of this kind owns.
+fn owned_claim(cluster: &Cluster, name: &str, kind: &str, owner: &str) -> String {
+    let owners = json!([{"apiVersion": "v1", "kind": kind, "name": "o", "uid": owner}]);
+    let metadata = json!({"name": name, "ownerReferences": owners});
+    cluster.put(
+        "persistentvolumeclaims",
+        &json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata}),
+    )
+}
+
+#[test]
+fn volumes_that_belong_to_a_job_are_named_and_those_for_checkpoints_protected() {
+    let cluster = Cluster::start();
+    failed_job(&cluster);
+    owned_claim(&cluster, "checkpoints", "Job", "old");
+    owned_claim(&cluster, "scratch", "Job", "old");
+    owned_claim(&cluster, "ckpt-of-another", "Job", "another");
+    let command =
+        r#"kubectl patch pvc checkpoints --type=json -p '[{"op":"remove","path":"/metadata/ownerReferences"}]' -n ml"#;
+    let said = "pvc/checkpoints would be deleted by a restart of job/etl, as job/o owns it";
+    refused(&cluster, &["job/etl"], "checkpointLoss", &[said, command]);
+    let ran = cluster.restart(&["job/etl", "--yes", "--allow-checkpoint-loss", "-o", "json"]);
+    let loses = ran.json()["loses"].to_string();
+    assert!(loses.contains("pvc/checkpoints and all") && loses.contains("pvc/scratch and all"), "{loses}");
+    assert!(!loses.contains("another"), "{loses}");
+}
+
+#[test]
+fn volumes_that_cannot_be_listed_are_said_to_be_unknown() {
+    let cluster = Cluster::with(|request, _| {
+        let claims = request.path().contains("persistentvolumeclaims");
+        claims.then(|| Reply::status(403, "Forbidden", "no claims for you"))
+    });
+    failed_job(&cluster);
+    let ran = cluster.restart(&["job/etl", "--yes", "-o", "json"]);
+    let notes = ran.json()["notes"].to_string();
+    assert!(ran.code == Some(0) && notes.contains("whether a volume claim belongs to it"), "{notes}");
+}
+
 #[test]
 fn volumes_that_cannot_be_read_are_taken_to_hold_checkpoints() {
     let cluster = Cluster::with(|request, _| {

@@ -255,6 +255,16 @@ impl Cluster {
     }
 }
 
+/// Checks a document against the published schema.
+#[track_caller]
+pub(crate) fn holds_to_schema(value: &Value) {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/restart.v1alpha1.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    if let Err(error) = jsonschema::validator_for(&schema).unwrap().validate(value) {
+        panic!("{error} at {}: {value:#}", error.instance_path());
+    }
+}
+
 impl Ran {
     pub(crate) fn of(output: std::process::Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -265,12 +275,7 @@ impl Ran {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let value: Value = serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"));
-        let schema =
-            std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/restart.v1alpha1.json")).unwrap();
-        let schema: Value = serde_json::from_slice(&schema).unwrap();
-        if let Err(error) = jsonschema::validator_for(&schema).unwrap().validate(&value) {
-            panic!("{error} at {}: {value:#}", error.instance_path());
-        }
+        holds_to_schema(&value);
         value
     }
 
