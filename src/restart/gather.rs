@@ -126,11 +126,11 @@ fn pods(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, Requ
     };
     let mut pods = session.list(&like, &[("labelSelector", &selector)])?;
     // Those of an earlier Job of the same name may still be there, and a selector may fit others' pods, too.
-    pods.retain(|pod| match (kind, controller(pod)) {
-        (Kind::Job, owner) => owner.is_some_and(|owner| text(owner, "/uid") == uid(&facts.object)),
-        (Kind::CronJob, Some(owner)) => facts.jobs.iter().any(|job| uid(job) == text(owner, "/uid")),
-        _ => true,
-    });
+    let is_of = |owner: &Value| match kind {
+        Kind::Job => text(owner, "/uid") == uid(&facts.object),
+        _ => facts.jobs.iter().any(|job| uid(job) == text(owner, "/uid")),
+    };
+    pods.retain(|pod| !matches!(kind, Kind::Job | Kind::CronJob) || controller(pod).is_some_and(is_of));
     Ok(pods)
 }
 

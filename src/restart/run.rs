@@ -1,6 +1,8 @@
 //! One restart from its beginning to its end.
 
-use super::carry_out::Failure;
+use std::time::Duration;
+
+use super::carry_out::{Failure, Patience};
 use super::earlier::Standing;
 use super::facts::Facts;
 use super::folder::Folder;
@@ -114,7 +116,7 @@ fn earlier(
             Standing::Open => return Ok(Some(going_on(order, folder, record))),
             Standing::Complete(what) => {
                 if record.is_like(&order.flags) && is_fresh(&record, order.now) {
-                    close(order, &folder, &mut record)?;
+                    close(session, order, &folder, &mut record);
                     return Ok(Some(complete(order, folder, record, &what)));
                 }
                 notes.push(format!("{begun} was completed: {what}"));
@@ -124,7 +126,7 @@ fn earlier(
                 notes.push(format!("{begun} is given up: {why}; what was saved then is in {path}"));
             }
         }
-        close(order, &folder, &mut record)?;
+        close(session, order, &folder, &mut record);
     }
     Ok(None)
 }
@@ -144,12 +146,15 @@ fn is_fresh(record: &Record, now: Time) -> bool {
 }
 
 /// A dry run leaves records as they are, too.
-fn close(order: &Order, folder: &Folder, record: &mut Record) -> Result<(), RestartError> {
-    if order.dry_run == DryRun::None {
-        record.finished = true;
-        record.save(folder)?;
+fn close(session: &Session, order: &Order, folder: &Folder, record: &mut Record) {
+    if order.dry_run != DryRun::None {
+        return;
     }
-    Ok(())
+    record.finished = true;
+    if let Err(error) = record.save(folder) {
+        // The next run judges it anew.
+        session.say(&format!("an earlier restart's record stays open: {error}"));
+    }
 }
 
 fn going_on(order: &Order, folder: Folder, record: Record) -> Work {
@@ -367,12 +372,14 @@ fn carry_out_all(
         let reported = &mut restart.steps[position];
         let begun = record.under_way;
         let performed = if session.is_interrupted() {
-            Err(Failure { message: "interrupted before it was begun".to_owned(), overtaken: false })
+            Err(Failure::open("interrupted before it was begun".to_owned()))
         } else {
             record.under_way = true;
-            record.save(folder)?;
+            write_down(session, &record, folder, begun, &mut restart.notes)?;
             console.begins(reported);
-            carry_out::perform(session, &step.action, order.timeout, begun)
+            let write = if record.done == 0 { Duration::ZERO } else { order.timeout };
+            let patience = Patience { wait: order.timeout, write };
+            carry_out::perform(session, &step.action, patience, begun)
         };
         (reported.state, reported.message) = match &performed {
             Ok(message) => (StepState::Done, message.clone()),
@@ -381,7 +388,7 @@ fn carry_out_all(
         console.ended(reported);
         if let Err(failure) = performed {
             record.finished = failure.overtaken;
-            record.save(folder)?;
+            write_down(session, &record, folder, true, &mut restart.notes)?;
             restart.outcome = RestartOutcome::Failed;
             restart.next = how_to_go_on(order, &record, folder);
             return Ok(());
@@ -389,10 +396,39 @@ fn carry_out_all(
         record.done += 1;
         record.under_way = false;
         record.finished = record.left().is_empty();
-        record.save(folder)?;
+        write_down(session, &record, folder, true, &mut restart.notes)?;
     }
     restart.outcome = RestartOutcome::Done;
     Ok(())
+}
+
+/// Writes down how far it is. Once something may have been changed, a full disk must not end it halfway: what the cluster
+/// holds tells the next run the rest.
+fn write_down(
+    session: &Session,
+    record: &Record,
+    folder: &Folder,
+    begun: bool,
+    notes: &mut Vec<String>,
+) -> Result<(), RestartError> {
+    let Err(error) = record.save(folder) else { return Ok(()) };
+    if record.done == 0 && !begun {
+        return Err(error);
+    }
+    let note = unwritten(&error);
+    if !notes.contains(&note) {
+        session.say(&note);
+        notes.push(note);
+    }
+    Ok(())
+}
+
+fn unwritten(error: &RestartError) -> String {
+    let what = match error {
+        RestartError::Folder { path, why } => format!("{}: {why}", path.display()),
+        error => error.to_string(),
+    };
+    format!("how far it is could not be written down ({what}); it goes on, and the cluster tells the next run the rest")
 }
 
 /// The same command; and, where the creation is what comes next, kubectl's own. Whom somebody else has overtaken looks
@@ -406,9 +442,17 @@ fn how_to_go_on(order: &Order, record: &Record, folder: &Folder) -> Vec<String> 
     commands
 }
 
-/// While the old object is there its name is taken.
+/// kubectl's own command for the next step, where there is one. While the old object is there its name is taken, and what is
+/// suspended waits for its pods.
 fn by_hand(order: &Order, record: &Record, folder: &Folder) -> Option<String> {
-    let is_next = record.left().first().is_some_and(|step| step.action.verb() == Some("create"));
-    let manifest = folder.path().join(MANIFEST).display().to_string();
-    is_next.then(|| order.commands.kubectl(&["create", "-f", &manifest]))
+    match &record.left().first()?.action {
+        Action::Create { .. } => {
+            let manifest = folder.path().join(MANIFEST).display().to_string();
+            Some(order.commands.kubectl(&["create", "-f", &manifest]))
+        }
+        Action::Patch { object, body } if record.done > 0 => {
+            Some(order.commands.merge(&object.resource, &object.name, &body.to_string()))
+        }
+        _ => None,
+    }
 }

@@ -38,6 +38,8 @@ pub struct RequestError {
     pub code: Option<u16>,
     /// Whether it may have been carried out nevertheless: no answer, or one that says nothing.
     pub unclear: bool,
+    /// Whether the same request may come through a little later: the server is away, or has too much to do.
+    pub passing: bool,
     /// The error that the user sees.
     pub error: ClusterError,
 }
@@ -334,7 +336,13 @@ impl<'a> Session<'a> {
             }
             Fault::Refused | Fault::Tls { .. } | Fault::Credentials(_) => false,
         };
-        RequestError { code, unclear, error: into(fault, &self.api) }
+        let passing = match &fault {
+            Fault::Interrupted => false,
+            Fault::Refused => true,
+            Fault::Status(status) => unclear || status.code == 429,
+            _ => unclear,
+        };
+        RequestError { code, unclear, passing, error: into(fault, &self.api) }
     }
 }
 

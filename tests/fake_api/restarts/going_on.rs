@@ -373,7 +373,7 @@ fn a_jobset_left_suspended_is_resumed_by_the_next_run() {
     let cluster = Cluster::with(|request, _| {
         let resume = request.method == "PATCH" && request.body["spec"]["suspend"] == false;
         let real = request.query("dryRun").is_none();
-        (resume && real && request.nth == 2).then(|| Reply::status(500, "InternalError", "etcd is away"))
+        (resume && real && request.nth == 2).then(|| Reply::status(403, "Forbidden", "not today"))
     });
     let path = job_set(&cluster, &json!({}), &json!({}), &json!({}));
     cluster

@@ -2,6 +2,7 @@
 
 mod going_on;
 mod kinds;
+mod outages;
 mod plan;
 mod planted;
 mod refusals;
