@@ -209,8 +209,10 @@ impl RestartArgs {
         ];
         let mut flags: Vec<String> =
             given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.to_owned()).collect();
-        flags.extend(self.save_to.as_ref().map(|folder| format!("--save-to={}", folder.display())));
-        flags.extend(self.patch.as_ref().map(|patch| format!("--patch={patch}")));
+        // What is printed is run from anywhere.
+        let folder = self.save_to.as_ref().map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.clone()));
+        flags.extend(folder.map(|folder| format!("--save-to={}", folder.display())));
+        flags.extend(self.patch.as_ref().map(restart::Patch::flag));
         flags.extend(self.group.map(|group| format!("--group={group}")));
         flags
     }

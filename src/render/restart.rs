@@ -77,7 +77,10 @@ pub(super) fn end(restart: &Restart, look: Look, out: &mut impl Write) -> io::Re
         (RestartOutcome::DryRun, _) => {
             (format!("Server dry run: the server would take {}; nothing was changed", writes(restart)), "To do it")
         }
-        (RestartOutcome::Refused | RestartOutcome::Failed | RestartOutcome::Declined, _) => return Ok(()),
+        (RestartOutcome::Declined, _) => {
+            return writeln!(out, "Not restarted: {} is left as it is", subject(restart));
+        }
+        (RestartOutcome::Refused | RestartOutcome::Failed, _) => return Ok(()),
     };
     writeln!(out, "{}", bold(&said, look))?;
     for command in &restart.next {
@@ -89,8 +92,10 @@ pub(super) fn end(restart: &Restart, look: Look, out: &mut impl Write) -> io::Re
 /// One line each: what, why, and the command to run.
 pub(super) fn errors(restart: &Restart) -> Vec<String> {
     match restart.outcome {
-        RestartOutcome::Done | RestartOutcome::DryRun | RestartOutcome::AlreadyDone => Vec::new(),
-        RestartOutcome::Declined => vec![format!("{} is left as it is", subject(restart))],
+        // Whoever says no has not made an error.
+        RestartOutcome::Done | RestartOutcome::DryRun | RestartOutcome::AlreadyDone | RestartOutcome::Declined => {
+            Vec::new()
+        }
         RestartOutcome::Refused => restart
             .refusals
             .iter()
@@ -187,6 +192,16 @@ mod tests {
             "Server dry run: the server would take all 2 writes; nothing was changed\nTo do it: kubectl get pods\n"
         );
         assert!(errors(&restart).is_empty());
+    }
+
+    #[test]
+    fn a_no_is_no_error() {
+        let declined = restart(RestartOutcome::Declined, &[]);
+        assert!(errors(&declined).is_empty());
+        assert_eq!(
+            printed(|out| end(&declined, LOOK, out)),
+            "Not restarted: job/etl in namespace data is left as it is\n"
+        );
     }
 
     #[test]

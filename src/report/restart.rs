@@ -103,6 +103,8 @@ pub enum RefusalReason {
     Forbidden,
     /// The server would not take one of the writes.
     DryRunFailed,
+    /// Logs were to be saved before, and could not be.
+    LogsNotSaved,
     /// An earlier restart, with other flags, is not completed.
     UnderWay,
     /// Asked for is something that cannot be done with it.

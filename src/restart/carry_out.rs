@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::earlier::is_made_here;
+use super::held::{dependents, state};
 use super::object::{condition, is_being_deleted, is_over, is_set, text, uid};
 use super::plan::Action;
 use crate::source::cluster::{Object, RequestError, Session};
@@ -15,37 +16,68 @@ pub(super) struct Failure {
     pub(super) message: String,
     /// Whether going on makes no sense any more: somebody else has changed what it was about.
     pub(super) overtaken: bool,
+    /// Whether another try may help: the server is away, or has too much to do.
+    passing: bool,
 }
 
 impl Failure {
+    /// Of a step that is left to be done.
+    pub(super) fn open(message: String) -> Self {
+        Self { message, overtaken: false, passing: false }
+    }
+
     fn overtaken(message: String) -> Self {
-        Self { message, overtaken: true }
+        Self { message, overtaken: true, passing: false }
     }
 }
 
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Self {
-        Self { message: error.to_string(), overtaken: false }
+        Self { message: error.to_string(), overtaken: false, passing: error.passing }
     }
 }
 
 /// Between two looks: at first, and at most.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 const LAST_LOOK: Duration = Duration::from_secs(2);
+/// The same while the server is away.
+const LAST_TRY: Duration = Duration::from_secs(10);
 
-/// Does one step, waiting at most `timeout`; what is to be told of it, where it went another way than planned. `begun`
-/// says whether an earlier run has begun it.
+/// How long a step takes at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Waiting for the cluster.
+    pub(super) wait: Duration,
+    /// Trying a write again while the server is away. Before the first one has had an effect nothing is lost by an end.
+    pub(super) write: Duration,
+}
+
+/// Does one step; what is to be told of it, where it went another way than planned. `begun` says whether an earlier run
+/// has begun it.
 pub(super) fn perform(
     session: &Session,
     action: &Action,
-    timeout: Duration,
+    patience: Patience,
     begun: bool,
 ) -> Result<Option<String>, Failure> {
+    let timeout = patience.wait;
     match action {
         Action::Delete { object, uid } => delete(session, object, uid),
-        Action::AwaitGone { object, uid } => wait(session, timeout, || gone(session, object, uid)).map(|()| None),
-        Action::Create { object, replaces, manifest } => create(session, object, replaces.as_deref(), manifest, begun),
-        Action::Patch { object, body } => Ok(session.patch(object, body, false).map(|_| None)?),
+        Action::AwaitGone { object, uid } => wait(session, timeout, || gone(session, object, uid))
+            .map(|()| None)
+            .map_err(|failure| with_holders(session, object, uid, failure)),
+        Action::Create { object, replaces, manifest } => {
+            // A try without an answer may have arrived.
+            let mut begun = begun;
+            bear(session, patience.write, || {
+                let created = create(session, object, replaces.as_deref(), manifest, begun);
+                begun = true;
+                created
+            })
+        }
+        Action::Patch { object, body } => {
+            bear(session, patience.write, || Ok(session.patch(object, body, false).map(|_| None)?))
+        }
         Action::AwaitSuspended { object, uid } => {
             wait(session, timeout, || suspended(session, object, uid)).map(|()| None)
         }
@@ -53,6 +85,42 @@ pub(super) fn perform(
             wait(session, timeout, || replaced(session, object, uid)).map(|()| None)
         }
     }
+}
+
+/// What is still there, unless nobody waits any more or the server is away: then it is not asked more questions.
+fn with_holders(session: &Session, object: &Object, old: &str, failure: Failure) -> Failure {
+    if failure.passing || session.is_interrupted() {
+        return failure;
+    }
+    Failure { message: failure.message + &dependents(session, object, old), ..failure }
+}
+
+/// Tries again while the server is away.
+fn bear<T>(
+    session: &Session,
+    patience: Duration,
+    mut attempt: impl FnMut() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let began = Instant::now();
+    let (mut pause, mut is_told) = (FIRST_LOOK, false);
+    loop {
+        match attempt() {
+            Err(failure) if failure.passing && began.elapsed() + pause <= patience => {
+                is_told = is_told || tell(session, &failure, patience);
+                if session.pause(pause) {
+                    return Err(failure);
+                }
+            }
+            ended => return ended,
+        }
+        pause = (pause * 2).min(LAST_TRY);
+    }
+}
+
+/// Once, so that whoever waits knows what for; true.
+fn tell(session: &Session, failure: &Failure, patience: Duration) -> bool {
+    session.say(&format!("{}; it is tried again, for at most {} s", failure.message, patience.as_secs_f64()));
+    true
 }
 
 fn delete(session: &Session, object: &Object, old: &str) -> Result<Option<String>, Failure> {
@@ -121,34 +189,45 @@ enum Look {
 
 fn wait(session: &Session, timeout: Duration, mut look: impl FnMut() -> Result<Look, Failure>) -> Result<(), Failure> {
     let began = Instant::now();
-    let mut pause = FIRST_LOOK;
+    let (mut pause, mut is_told) = (FIRST_LOOK, false);
     loop {
-        let Look::NotYet(what) = look()? else { return Ok(()) };
+        let (what, longest) = match look() {
+            Ok(Look::There) => return Ok(()),
+            Ok(Look::NotYet(what)) => (what, LAST_LOOK),
+            // What is waited for goes on meanwhile.
+            Err(failure) if failure.passing => {
+                is_told = is_told || tell(session, &failure, timeout);
+                (format!("it is still not known: {}", failure.message), LAST_TRY)
+            }
+            Err(failure) => return Err(failure),
+        };
         if began.elapsed() + pause > timeout {
             let message = format!("after {} s {what}; --timeout sets how long to wait", timeout.as_secs_f64());
-            return Err(Failure { message, overtaken: false });
+            return Err(Failure::open(message));
         }
         if session.pause(pause) {
-            return Err(Failure { message: format!("interrupted while {what}"), overtaken: false });
+            return Err(Failure::open(format!("interrupted while {what}")));
         }
-        pause = (pause * 2).min(LAST_LOOK);
+        pause = (pause * 2).min(longest);
     }
 }
 
 fn gone(session: &Session, object: &Object, old: &str) -> Result<Look, Failure> {
     let there = session.get(object)?.filter(|there| uid(there) == old);
     Ok(there.map_or(Look::There, |there| {
-        let finalizers = super::object::array(&there, "/metadata/finalizers").iter().filter_map(Value::as_str);
-        let finalizers: Vec<&str> = finalizers.collect();
-        let held = if finalizers.is_empty() { String::new() } else { format!(", held by {}", finalizers.join(", ")) };
-        Look::NotYet(format!("{} {} is still there{held}", object.rbac_name(), object.name))
+        Look::NotYet(format!("{} {} is still there{}", object.rbac_name(), object.name, state(&there)))
     }))
 }
 
 fn replaced(session: &Session, object: &Object, old: &str) -> Result<Look, Failure> {
-    let there = session.get(object)?.filter(|there| uid(there) != old && !is_being_deleted(there));
-    let missing = || Look::NotYet(format!("no new {} {} is there", object.rbac_name(), object.name));
-    Ok(there.map_or_else(missing, |_| Look::There))
+    let (resource, name) = (object.rbac_name(), &object.name);
+    Ok(match session.get(object)? {
+        Some(there) if uid(&there) != old && !is_being_deleted(&there) => Look::There,
+        Some(there) if uid(&there) == old => {
+            Look::NotYet(format!("the old {resource} {name} is still there{}", state(&there)))
+        }
+        _ => Look::NotYet(format!("no new {resource} {name} is there")),
+    })
 }
 
 /// Source: JobSet `pkg/controllers/jobset_controller.go`: the condition comes when the Jobs are told to suspend, before

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::facts::{Facts, listed};
 use super::guards::{self, Depth};
-use super::object::{self, array, condition, controller, is_set, number, text, uid};
+use super::object::{self, array, condition, controller, is_set, name, number, text, uid};
 use super::plan::{Action, Plan};
 use super::{Order, names, volumes};
 use crate::report::RefusalReason;
@@ -19,7 +19,7 @@ pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
             vec![order.commands.restart(order.kind.name(), &order.name, &[])],
         );
     }
-    let name = names::with_suffix(&order.name, order.now);
+    let name = names::with_suffix(&order.name, &facts.object["spec"]["jobTemplate"]["spec"], order.now);
     plan.summary = format!("a Job {name} is made of its template now; the schedule stays as it is");
     history(&mut plan, facts, &name);
     active(&mut plan, facts);
@@ -91,12 +91,23 @@ fn active(plan: &mut Plan, facts: &Facts) {
         "" => "Allow",
         policy => policy,
     };
-    let running: Vec<&str> = array(&facts.object, "/status/active").iter().map(|job| text(job, "/name")).collect();
+    let running = running(facts);
     let now = match running[..] {
         [] => "no run is active now".to_owned(),
         _ => format!("active now: {}", running.join(", ")),
     };
     plan.note(format!("concurrencyPolicy {policy} does not hold for a run by hand; {now}"));
+}
+
+/// The runs that have not ended. The status lists only those of the schedule; the Jobs tell of those made by hand as well.
+fn running(facts: &Facts) -> Vec<&str> {
+    let mut running: Vec<&str> = array(&facts.object, "/status/active").iter().map(|job| text(job, "/name")).collect();
+    for job in facts.jobs.iter().filter(|job| condition(job, &["Complete", "Failed"]).is_none()).map(name) {
+        if !running.contains(&job) {
+            running.push(job);
+        }
+    }
+    running
 }
 
 /// Source: kubectl `pkg/cmd/create/create_job.go`, `createJobFromCronJob`.
@@ -213,5 +224,24 @@ mod tests {
                 "spec": {"unknown": 1, "template": {"spec": {}}},
             })
         );
+    }
+
+    #[test]
+    fn runs_made_by_hand_are_active_as_well() {
+        let cron_job = json!({"metadata": {"name": "backup"}, "status": {"active": [{"name": "backup-1"}]}});
+        let mut known = facts(&cron_job);
+        let job = |name: &str, status: &Value| json!({"metadata": {"name": name}, "status": status});
+        known.jobs = vec![
+            job("backup-1", &json!({"active": 1})),
+            job("by-hand", &json!({"active": 1})),
+            job("done", &json!({"conditions": [{"type": "Complete", "status": "True"}]})),
+            job("failed", &json!({"conditions": [{"type": "Failed", "status": "True"}]})),
+        ];
+        let planned = plan(&known, &order(Kind::CronJob, "backup"));
+        assert!(planned.notes[0].ends_with("active now: backup-1, by-hand"), "{planned:?}");
+        known.jobs.drain(..2);
+        known.object["status"] = json!({});
+        let planned = plan(&known, &order(Kind::CronJob, "backup"));
+        assert!(planned.notes[0].ends_with("no run is active now"), "{planned:?}");
     }
 }

@@ -5,19 +5,27 @@ use serde_json::{Map, Value, json};
 use super::RestartError;
 use super::facts::Facts;
 use super::folder::Folder;
+use super::hide::hide_values;
 use super::kind::Kind;
 use super::object::{array, name, number, text};
 use super::plan::{Action, Plan};
 use super::record::MANIFEST;
 use super::strip::strip;
-use crate::source::cluster::{Object, Session};
+use crate::source::cluster::{Object, RequestError, Session};
 
 /// Of a container's log, its end.
 const LARGEST_LOG: usize = 10 << 20;
-/// In the place of an environment variable's value.
-const NOT_SAVED: &str = "(not saved: it may be a secret)";
 
-/// Writes all files; gives back what could not be had, a sentence each.
+/// What could not be had, a sentence each.
+#[derive(Debug, Default)]
+pub(super) struct NotSaved {
+    /// Logs that the server says are not there: nothing is lost with them.
+    pub(super) not_there: Vec<String>,
+    /// Logs that are there or may be: what is done next would take them away.
+    pub(super) lost: Vec<String>,
+}
+
+/// Writes all files; gives back what could not be had.
 pub(super) fn save(
     folder: &Folder,
     session: &Session,
@@ -25,7 +33,7 @@ pub(super) fn save(
     facts: &Facts,
     plan: &Plan,
     logs: bool,
-) -> Result<Vec<String>, RestartError> {
+) -> Result<NotSaved, RestartError> {
     let created = plan.steps.iter().find_map(|step| match &step.action {
         Action::Create { manifest, .. } => Some(manifest.clone()),
         _ => None,
@@ -38,7 +46,7 @@ pub(super) fn save(
             write(folder, file, &json!({"apiVersion": "v1", "kind": "List", "items": items}))?;
         }
     }
-    if logs { save_logs(folder, session, facts) } else { Ok(Vec::new()) }
+    if logs { save_logs(folder, session, facts) } else { Ok(NotSaved::default()) }
 }
 
 fn write(folder: &Folder, name: &str, value: &Value) -> Result<(), RestartError> {
@@ -60,36 +68,42 @@ fn shown(object: &Value) -> Value {
     shown
 }
 
-/// Wherever containers are: in pods, templates, templates of templates.
-fn hide_values(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            for variable in fields.get_mut("env").and_then(Value::as_array_mut).into_iter().flatten() {
-                if let Some(variable) = variable.as_object_mut().filter(|variable| variable.contains_key("value")) {
-                    variable.insert("value".to_owned(), NOT_SAVED.into());
-                }
-            }
-            fields.values_mut().for_each(hide_values);
-        }
-        Value::Array(items) => items.iter_mut().for_each(hide_values),
-        _ => {}
+/// The logs of pods that failed or whose containers restarted. Each that cannot be had is named.
+fn save_logs(folder: &Folder, session: &Session, facts: &Facts) -> Result<NotSaved, RestartError> {
+    let mut not_saved = NotSaved::default();
+    if let Some(why) = &facts.pods_unread {
+        not_saved.lost.push(format!("the logs of all pods, as these are not known: {why}"));
     }
-}
-
-/// The logs of pods that failed or whose containers restarted. One that cannot be had is named.
-fn save_logs(folder: &Folder, session: &Session, facts: &Facts) -> Result<Vec<String>, RestartError> {
-    let mut missing = Vec::new();
     for pod in &facts.pods {
         for (container, previous) in logs_of(pod) {
             let at = Object { api_version: "v1".into(), resource: "pods".into(), ..facts.at.named(name(pod)) };
             let which = if previous { ".previous" } else { "" };
             match session.log(&at, &container, previous, LARGEST_LOG) {
                 Ok(log) => folder.write(&format!("{}.{container}{which}.log", name(pod)), &log)?,
-                Err(error) => missing.push(format!("the log of {container} in pod/{}{which}: {error}", name(pod))),
+                Err(error) => {
+                    let of = if is_not_there(&error) { &mut not_saved.not_there } else { &mut not_saved.lost };
+                    let which = if previous { "previous log" } else { "log" };
+                    of.push(format!("the {which} of {container} in pod/{}: {error}", name(pod)));
+                }
             }
         }
     }
-    Ok(missing)
+    Ok(not_saved)
+}
+
+/// Whether the server says that there is no such log. A 404 is about the pod or its node; a kubelet that is asked answers
+/// 400, with words that are all there is to tell by.
+/// Source: Kubernetes `pkg/registry/core/pod/strategy.go`, `LogLocation`; `pkg/kubelet/kubelet_pods.go`,
+/// `validateContainerLogStatus`.
+fn is_not_there(error: &RequestError) -> bool {
+    let words = error.to_string();
+    let never_ran = words.contains("is waiting to start") || words.contains("does not have a host assigned");
+    let no_previous = words.contains("previous terminated container") && words.contains("not found");
+    match error.code {
+        Some(404) => true,
+        Some(400) => never_ran || no_previous,
+        _ => false,
+    }
 }
 
 /// Container and whether it is its log from before the last restart.
@@ -114,6 +128,7 @@ fn logs_of(pod: &Value) -> Vec<(String, bool)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::hide::NOT_SAVED;
     use super::*;
 
     #[test]

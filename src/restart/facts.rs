@@ -1,5 +1,6 @@
 use serde_json::Value;
 
+use super::changes;
 use super::plan::Plan;
 use super::{Order, object};
 use crate::report::RefusalReason;
@@ -24,6 +25,8 @@ pub(super) struct Facts {
     pub(super) owned_unread: bool,
     /// Events about all of these.
     pub(super) events: Vec<Value>,
+    /// Why its pods are not known, where they could not be read.
+    pub(super) pods_unread: Option<String>,
     /// What could not be read, each a sentence.
     pub(super) unread: Vec<String>,
 }
@@ -63,7 +66,7 @@ impl Order {
         let Some(patch) = &self.patch else { return manifest };
         match patch.apply(&manifest) {
             Ok(changed) => {
-                plan.note("the new one is changed by --patch");
+                changes::notice(plan, &manifest, &changed);
                 changed
             }
             Err(why) => {

@@ -1,10 +1,11 @@
 //! A folder on this machine that holds what was saved before the first write, and how far the restart is.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use super::RestartError;
+use super::trust::ensure_is_ours;
 
 /// A folder that only its owner can read.
 #[derive(Clone, Debug)]
@@ -56,9 +57,17 @@ impl Folder {
         written.map_err(|error| cannot(&path, &error))
     }
 
-    pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, RestartError> {
+    /// Reads a file that nobody else can have written, nor put there.
+    pub(super) fn read_own(&self, name: &str) -> Result<Vec<u8>, RestartError> {
+        let there = fs::symlink_metadata(&self.path).map_err(|error| cannot(&self.path, &error))?;
+        ensure_is_ours(&self.path, &there)?;
         let path = self.path.join(name);
-        fs::read(&path).map_err(|error| cannot(&path, &error))
+        let mut file = File::open(&path).map_err(|error| cannot(&path, &error))?;
+        // Of the file that is open: the name may lead to another one by now.
+        ensure_is_ours(&path, &file.metadata().map_err(|error| cannot(&path, &error))?)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|error| cannot(&path, &error))?;
+        Ok(bytes)
     }
 }
 

@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::RestartError;
 use super::cron_job::pushed_out;
 use super::facts::{Claim, Facts, Fate};
+use super::job_set::has_ended;
 use super::kind::Kind;
 use super::leader_worker_set::NAME as GROUPS_OF;
-use super::object::{annotation, array, condition, controller, name, text, uid};
+use super::object::{annotation, array, condition, controller, is_set, name, text, uid};
 use super::sandbox::POD_NAME;
 use crate::source::cluster::{ClusterError, Object, RequestError, Session};
 use crate::source::nearest;
@@ -50,9 +51,11 @@ pub(super) fn gather(session: &Session, kind: Kind, at: &Object, object: Value) 
     facts.jobs = jobs(session, kind, &facts)?;
     match pods(session, kind, &facts) {
         Ok(pods) => facts.pods = pods,
-        // How they are decides for these what is done.
-        Err(error) if matches!(kind, Kind::LeaderWorkerSet | Kind::Sandbox) => return Err(error.into()),
-        Err(error) => facts.unread.push(format!("its pods are not known and not saved: {error}")),
+        Err(error) if is_decided_by_pods(kind, &facts.object) => return Err(error.into()),
+        Err(error) => {
+            facts.unread.push(format!("its pods are not known and not saved: {error}"));
+            facts.pods_unread = Some(error.to_string());
+        }
     }
     if kind == Kind::JobSet {
         facts.claims = claims(session, &facts);
@@ -73,6 +76,15 @@ pub(super) fn gather(session: &Session, kind: Kind, at: &Object, object: Value) 
         Err(error) => facts.unread.push(format!("its Events are not saved: {error}")),
     }
     Ok(facts)
+}
+
+/// Whether its pods decide what is done, or how long it is waited: a `JobSet` whose pods cannot be seen would stay suspended.
+fn is_decided_by_pods(kind: Kind, object: &Value) -> bool {
+    match kind {
+        Kind::LeaderWorkerSet | Kind::Sandbox => true,
+        Kind::JobSet => !has_ended(object),
+        _ => false,
+    }
 }
 
 fn jobs(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, RequestError> {
@@ -107,24 +119,32 @@ fn pods(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, Requ
             let own = |pod: &Value| controller(pod).is_some_and(|owner| text(owner, "/uid") == uid(&facts.object));
             return Ok(pod.filter(own).into_iter().collect());
         }
-        Kind::Job => format!("batch.kubernetes.io/job-name={}", at.name),
+        Kind::Job => pods_of(&facts.object),
         Kind::JobSet => format!("jobset.sigs.k8s.io/jobset-name={}", at.name),
         Kind::LeaderWorkerSet => format!("{GROUPS_OF}={}", at.name),
         Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => selector(&facts.object["spec"]["selector"]),
     };
     let mut pods = session.list(&like, &[("labelSelector", &selector)])?;
-    // Those of an earlier Job of the same name may still be there.
+    // Those of an earlier Job of the same name may still be there, and a selector may fit others' pods, too.
     let is_of = |owner: &Value| match kind {
         Kind::Job => text(owner, "/uid") == uid(&facts.object),
-        Kind::CronJob => facts.jobs.iter().any(|job| uid(job) == text(owner, "/uid")),
-        _ => true,
+        _ => facts.jobs.iter().any(|job| uid(job) == text(owner, "/uid")),
     };
-    pods.retain(|pod| controller(pod).is_none_or(is_of));
+    pods.retain(|pod| !matches!(kind, Kind::Job | Kind::CronJob) || controller(pod).is_some_and(is_of));
     Ok(pods)
 }
 
+/// The query for a Job's pods, by the Job's own selector: with `manualSelector` they have no label with its name.
+/// Source: Kubernetes `pkg/registry/batch/job/strategy.go`, `generateSelectorIfNeeded`.
+pub(super) fn pods_of(job: &Value) -> String {
+    match selector(&job["spec"]["selector"]) {
+        own if !own.is_empty() && is_set(job, "/spec/manualSelector") => own,
+        _ => format!("batch.kubernetes.io/job-name={}", name(job)),
+    }
+}
+
 /// A label selector as a query holds it. Source: apimachinery `pkg/apis/meta/v1/helpers.go`, `LabelSelectorAsSelector`.
-fn selector(selector: &Value) -> String {
+pub(super) fn selector(selector: &Value) -> String {
     let labels = selector["matchLabels"].as_object().into_iter().flatten();
     let mut all: Vec<String> =
         labels.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
@@ -215,5 +235,15 @@ mod tests {
                 {"key": "y", "operator": "DoesNotExist"}, {"key": "z", "operator": "NotIn", "values": ["c"]}],
         });
         assert_eq!(selector(&all), "app=web,tier in (a,b),x,!y,z notin (c)");
+    }
+
+    #[test]
+    fn a_jobs_pods_are_those_of_its_selector_where_its_author_wrote_it() {
+        let job = |manual, selector: &Value| json!({"metadata": {"name": "etl"}, "spec": {"manualSelector": manual, "selector": selector}});
+        let own = json!({"matchLabels": {"app": "etl"}, "matchExpressions": [{"key": "x", "operator": "Exists"}]});
+        assert_eq!(pods_of(&job(true, &own)), "app=etl,x");
+        for (manual, selector) in [(false, &own), (true, &json!({})), (true, &Value::Null)] {
+            assert_eq!(pods_of(&job(manual, selector)), "batch.kubernetes.io/job-name=etl");
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::checkpoints::since_the_last;
 use super::facts::Facts;
+use super::gather::pods_of;
 use super::guards::{self, Depth};
 use super::kind::Kind;
-use super::object::{condition, is_set, number, text, uid};
+use super::object::{condition, is_set, number, set, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
 use super::{Order, names, volumes};
@@ -15,33 +16,39 @@ pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
     let depth = if order.keep { Depth::Copied } else { Depth::Recreated };
     guards::check(&mut plan, facts, order, depth);
-    still_running(&mut plan, facts, order);
+    if waits_for_its_resumption(facts, order) {
+        suspended(&mut plan, facts, order);
+    } else {
+        still_running(&mut plan, facts, order);
+    }
     failed_by_rule(&mut plan, facts);
+    done_again(&mut plan, facts);
     let mut manifest = order.changed(&mut plan, strip(Kind::Job, &facts.object));
     if guards::queue(&facts.object).is_some() {
-        manifest["spec"]["suspend"] = true.into();
+        set(&mut manifest, &["spec", "suspend"], true);
         plan.note(QUEUED);
-    } else if facts.object.pointer("/spec/suspend") == Some(&true.into()) {
+    } else if is_set(&manifest, "/spec/suspend") {
         plan.note("spec.suspend is true, and stays so: the new Job waits until it is resumed");
     }
-    let name = if order.keep {
+    let selector = if order.keep {
         selector_of_both(&mut plan, facts, order, &manifest);
-        let name = names::with_suffix(&order.name, order.now);
+        let name = names::with_suffix(&order.name, &manifest["spec"], order.now);
         manifest = renamed(manifest, &name);
+        let selector = pods_of(&manifest);
         plan.summary = format!("a new Job {name} is made from its own spec, and the old one stays");
         plan.step(
             format!("create job/{name} from the spec of job/{}", &order.name),
             Action::Create { object: facts.at.named(&name), replaces: None, manifest },
         );
-        name
+        selector
     } else {
+        let selector = pods_of(&manifest);
         "the old Job is deleted, and made again from its own spec".clone_into(&mut plan.summary);
         recreate(&mut plan, facts, order, manifest);
         volumes::go_with(&mut plan, facts, order, &facts.pods.iter().collect::<Vec<_>>(), &[uid(&facts.object)]);
         losses(&mut plan, facts);
-        order.name.clone()
+        selector
     };
-    let selector = format!("batch.kubernetes.io/job-name={name}");
     plan.next = vec![order.commands.kubectl(&["get", "pods", "-l", &selector])];
     plan
 }
@@ -91,12 +98,48 @@ fn losses(plan: &mut Plan, facts: &Facts) {
     plan.lose(since_the_last(&facts.object));
 }
 
+/// What succeeded is done all over again, which nobody may have meant.
+fn done_again(plan: &mut Plan, facts: &Facts) {
+    let indexes = text(&facts.object, "/status/completedIndexes");
+    if let Some(complete) = condition(&facts.object, &["Complete", "SuccessCriteriaMet"]) {
+        let since = text(complete, "/lastTransitionTime");
+        let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
+        plan.note(format!("it has succeeded{since}: all that it did is done again"));
+    } else if !indexes.is_empty() {
+        plan.note(format!("its indexes {indexes} have succeeded, and are done again"));
+    }
+}
+
 /// A rule says that trying again does not help. Source: KEP-3329, KEP-4443 for the reasons with a name behind.
 fn failed_by_rule(plan: &mut Plan, facts: &Facts) {
     let failed = condition(&facts.object, &["Failed", "FailureTarget"]);
     if failed.is_some_and(|condition| text(condition, "/reason").starts_with("PodFailurePolicy")) {
         plan.note(
             "it failed by a FailJob rule of its podFailurePolicy: it will fail again unless the cause has been mended",
+        );
+    }
+}
+
+/// A suspended Job does not end, and made again from its spec it would be suspended again. A change may be what resumes it.
+fn waits_for_its_resumption(facts: &Facts, order: &Order) -> bool {
+    let has_ended = condition(&facts.object, &["Failed", "Complete", "FailureTarget", "SuccessCriteriaMet"]).is_some();
+    !has_ended && is_set(&facts.object, "/spec/suspend") && order.patch.is_none()
+}
+
+fn suspended(plan: &mut Plan, facts: &Facts, order: &Order) {
+    let subject = order.subject();
+    if let Some(queue) = guards::queue(&facts.object) {
+        let selector = format!("kueue.x-k8s.io/job-uid={}", uid(&facts.object));
+        plan.refuse(
+            RefusalReason::Kueue,
+            format!("{subject} is suspended until Kueue admits it (queue {queue}): there is nothing to restart yet"),
+            vec![order.commands.kubectl(&["get", "workloads.kueue.x-k8s.io", "-l", &selector])],
+        );
+    } else {
+        plan.refuse(
+            RefusalReason::Suspended,
+            format!("{subject} is suspended: it does not end, and would be made suspended again; resume it instead"),
+            vec![order.commands.merge(order.kind.name(), &order.name, r#"{"spec":{"suspend":false}}"#)],
         );
     }
 }
@@ -111,7 +154,7 @@ fn still_running(plan: &mut Plan, facts: &Facts, order: &Order) {
         "has failed, and its pods are still being ended".to_owned()
     } else if condition(job, &["SuccessCriteriaMet"]).is_some() {
         "has succeeded, and its pods are still being ended".to_owned()
-    } else if job.pointer("/spec/suspend") == Some(&true.into()) {
+    } else if is_set(job, "/spec/suspend") {
         "is suspended and has not ended".to_owned()
     } else {
         format!("has not ended: {}", retries(facts))
@@ -182,6 +225,32 @@ mod tests {
     }
 
     #[test]
+    fn a_suspended_job_is_to_be_resumed_and_not_made_suspended_again() {
+        let mut suspended = job("");
+        suspended["spec"]["suspend"] = true.into();
+        for (keep, force) in [(false, false), (false, true), (true, true)] {
+            let refused = plan(&facts(&suspended), &Order { keep, force, ..order(Kind::Job, "etl") });
+            let [refusal] = &refused.refusals[..] else { panic!("{refused:?}") };
+            assert_eq!(refusal.reason, RefusalReason::Suspended);
+            assert_eq!(
+                refusal.commands,
+                [r#"kubectl patch job etl --type=merge -p '{"spec":{"suspend":false}}' -n ml"#]
+            );
+        }
+        // With a change, what is made again may be resumed by it.
+        let patch = r#"{"spec":{"suspend":false}}"#.parse().unwrap();
+        let asked = Order { patch: Some(patch), ..order(Kind::Job, "etl") };
+        assert_eq!(plan(&facts(&suspended), &asked).refusals[0].reason, RefusalReason::StillRunning);
+        let forced = plan(&facts(&suspended), &Order { force: true, ..asked });
+        assert!(forced.refusals.is_empty() && !forced.notes.iter().any(|n| n.contains("stays so")), "{forced:?}");
+        suspended["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "gpus"});
+        let queued = plan(&facts(&suspended), &Order { force: true, ..order(Kind::Job, "etl") });
+        assert_eq!(queued.refusals[0].reason, RefusalReason::Kueue);
+        suspended["status"]["conditions"] = json!([{"type": "Failed", "status": "True"}]);
+        assert!(plan(&facts(&suspended), &order(Kind::Job, "etl")).refusals.is_empty());
+    }
+
+    #[test]
     fn the_old_one_goes_first_or_stays_beside_a_new_one() {
         let facts = facts(&job("Failed"));
         let planned = plan(&facts, &order(Kind::Job, "etl"));
@@ -227,6 +296,24 @@ mod tests {
             job["status"]["conditions"][0]["reason"] = reason.into();
             let planned = plan(&facts(&job), &order(Kind::Job, "etl"));
             assert_eq!(planned.notes.iter().any(|notice| notice.contains("it will fail again")), said, "{reason}");
+        }
+    }
+
+    #[test]
+    fn what_has_succeeded_is_said_to_be_done_again() {
+        for keep in [false, true] {
+            for (condition, indexes, said) in [
+                ("Complete", "", Some("it has succeeded since 2026-11-30T08:00:00Z: all that it did is done again")),
+                ("Failed", "0,2-5", Some("its indexes 0,2-5 have succeeded, and are done again")),
+                ("Failed", "", None),
+            ] {
+                let mut job = job(condition);
+                job["status"]["conditions"][0]["lastTransitionTime"] = "2026-11-30T08:00:00Z".into();
+                job["status"]["completedIndexes"] = indexes.into();
+                let planned = plan(&facts(&job), &Order { keep, ..order(Kind::Job, "etl") });
+                let found = planned.notes.iter().find(|notice| notice.contains("again"));
+                assert_eq!(found.map(String::as_str), said, "{planned:?}");
+            }
         }
     }
 

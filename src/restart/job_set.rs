@@ -7,47 +7,67 @@ use super::facts::{Facts, counted};
 use super::guards::{self, Depth};
 use super::job::{QUEUED, recreate};
 use super::kind::Kind;
-use super::object::{array, condition, is_being_deleted, is_set, name, number, text, uid};
+use super::object::{array, condition, is_being_deleted, is_set, name, number, set, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
 use super::{Order, names, volumes};
 use crate::report::RefusalReason;
 
 pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
-    let ended = !text(&facts.object, "/status/terminalState").is_empty()
-        || condition(&facts.object, &["Failed", "Completed"]).is_some();
-    match (ended, order.keep) {
+    match (has_ended(&facts.object), order.keep) {
         (true, true) => copied(facts, order),
         (true, false) => recreated(facts, order),
         (false, _) => resumed(facts, order),
     }
 }
 
+/// One that has not is suspended, and resumed when its pods have ended.
+pub(super) fn has_ended(job_set: &Value) -> bool {
+    !text(job_set, "/status/terminalState").is_empty() || condition(job_set, &["Failed", "Completed"]).is_some()
+}
+
 /// Source: JobSet `pkg/controllers/volume_claim_policy.go`, `GeneratePVCName`.
 fn copied(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
     guards::check(&mut plan, facts, order, Depth::Copied);
-    let new = names::with_suffix(&order.name, order.now);
+    let manifest = manifest(&mut plan, facts, order);
+    let new = names::with_suffix(&order.name, &manifest["spec"], order.now);
     plan.summary = format!("a new JobSet {new} is made from its own spec, and the old one stays");
     if !array(&facts.object, "/spec/volumeClaimPolicies").is_empty() {
         plan.note(format!(
             "the volumes of its volumeClaimPolicies are named after the JobSet: {new} begins with new and empty ones"
         ));
     }
-    let manifest = renamed(manifest(&mut plan, facts, order), &new);
+    done_again(&mut plan, facts);
     plan.step(
         format!("create jobset/{new} from the spec of {}", order.subject()),
-        Action::Create { object: facts.at.named(&new), replaces: None, manifest },
+        Action::Create { object: facts.at.named(&new), replaces: None, manifest: renamed(manifest, &new) },
     );
     plan.next = vec![order.commands.kubectl(&["sigapps", "explain", &format!("jobset/{new}")])];
     plan
 }
 
+fn has_completed(facts: &Facts) -> bool {
+    text(&facts.object, "/status/terminalState") == "Completed" || condition(&facts.object, &["Completed"]).is_some()
+}
+
+/// What succeeded is done all over again, which nobody may have meant.
+fn done_again(plan: &mut Plan, facts: &Facts) {
+    let done: Vec<&str> = facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect();
+    if has_completed(facts) {
+        plan.note("it has succeeded: all that it did is done again");
+    } else if !done.is_empty() {
+        plan.note(format!("Jobs that have completed are run again: {}", done.join(", ")));
+    }
+}
+
 fn recreated(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
-    "it has ended: it is deleted, and made again from its own spec".clone_into(&mut plan.summary);
+    let ended = if has_completed(facts) { "completed" } else { "failed" };
+    plan.summary = format!("it has {ended}: it is deleted, and made again from its own spec");
     guards::check(&mut plan, facts, order, Depth::Recreated);
     volumes::at_risk(&mut plan, facts, order);
+    done_again(&mut plan, facts);
     let owners: Vec<&str> = std::iter::once(&facts.object).chain(&facts.jobs).map(uid).collect();
     volumes::go_with(&mut plan, facts, order, &facts.pods.iter().collect::<Vec<_>>(), &owners);
     let mut manifest = manifest(&mut plan, facts, order);
@@ -60,7 +80,8 @@ fn recreated(facts: &Facts, order: &Order) -> Plan {
         plan.lose(format!("{} with {their} conditions: {}", counted(names.len(), "Job"), names.join(", ")));
     }
     let restarts = number(&facts.object, "/status/restarts").unwrap_or_default();
-    plan.lose(format!("its status: conditions and restart counters ({restarts} restarts), which begin at 0 again"));
+    let restarts = counted(usize::try_from(restarts).unwrap_or_default(), "restart");
+    plan.lose(format!("its status: conditions and restart counters ({restarts}), which begin at 0 again"));
     plan.lose(since_the_last(&facts.object));
     plan.next = vec![order.commands.kubectl(&["sigapps", "explain", &order.subject()])];
     plan
@@ -69,7 +90,7 @@ fn recreated(facts: &Facts, order: &Order) -> Plan {
 fn manifest(plan: &mut Plan, facts: &Facts, order: &Order) -> Value {
     let mut manifest = order.changed(plan, strip(Kind::JobSet, &facts.object));
     if guards::queue(&facts.object).is_some() {
-        manifest["spec"]["suspend"] = true.into();
+        set(&mut manifest, &["spec", "suspend"], true);
         plan.note(QUEUED);
     }
     manifest
@@ -94,7 +115,7 @@ fn resumed(facts: &Facts, order: &Order) -> Plan {
         );
     }
     suspended_by_others(&mut plan, facts, order);
-    restarting(&mut plan, facts, order);
+    still_running(&mut plan, facts, order);
     let (object, uid) = (facts.at.clone(), uid(&facts.object));
     let suspend = |value: bool| json!({"metadata": {"uid": uid}, "spec": {"suspend": value}});
     let subject = order.subject();
@@ -146,15 +167,17 @@ fn suspended_by_others(plan: &mut Plan, facts: &Facts, order: &Order) {
     }
 }
 
-/// A `JobSet` that deals with a failure is left to its controller.
-fn restarting(plan: &mut Plan, facts: &Facts, order: &Order) {
+/// A `JobSet` that runs, or that deals with a failure, is left to its controller. One whose pods all wait, for nodes or
+/// images, has nothing to lose.
+fn still_running(plan: &mut Plan, facts: &Facts, order: &Order) {
     let failing =
         facts.jobs.iter().find(|job| !is_being_deleted(job) && condition(job, &["Failed", "FailureTarget"]).is_some());
-    let why = match (condition(&facts.object, &["RestartingJobSet"]), failing) {
-        (Some(condition), _) => format!("is being restarted by its controller ({})", text(condition, "/reason")),
-        (None, Some(job)) => format!("is about to be judged by its controller: job/{} fails", name(job)),
-        (None, None) => {
-            plan.note(format!("{} runs well: {}", order.subject(), restarts_left(&facts.object)));
+    let why = match (condition(&facts.object, &["RestartingJobSet"]), failing, running(facts)) {
+        (Some(condition), ..) => format!("is being restarted by its controller ({})", text(condition, "/reason")),
+        (None, Some(job), _) => format!("is about to be judged by its controller: job/{} fails", name(job)),
+        (None, None, Some(running)) => format!("has not ended: {running}"),
+        (None, None, None) => {
+            plan.note(format!("no pod of {} runs: {}", order.subject(), restarts_left(&facts.object)));
             return;
         }
     };
@@ -164,15 +187,30 @@ fn restarting(plan: &mut Plan, facts: &Facts, order: &Order) {
     } else {
         plan.refuse(
             RefusalReason::StillRunning,
-            format!("{state}; wait for it, or go on with --force"),
+            format!("{state}; wait for its end, or go on with --force"),
             vec![order.again_with("--force")],
         );
+    }
+}
+
+/// What of it runs, if anything does.
+fn running(facts: &Facts) -> Option<String> {
+    let count = facts.pods.iter().filter(|pod| text(pod, "/status/phase") == "Running").count();
+    let of_jobs = array(&facts.object, "/status/replicatedJobsStatus").iter();
+    let ready = of_jobs.filter_map(|jobs| number(jobs, "/ready")).sum::<i64>();
+    match count {
+        0 if ready > 0 => Some(format!("{ready} of its Jobs are ready")),
+        0 => None,
+        count => Some(format!("{} of its {} run", count, counted(facts.running().count(), "pod"))),
     }
 }
 
 /// Source: JobSet `pkg/controllers/failure_policy.go`, `failurePolicyRecreateAll`.
 fn restarts_left(job_set: &Value) -> String {
     let most = number(job_set, "/spec/failurePolicy/maxRestarts").unwrap_or_default();
+    if most == 0 {
+        return "its controller would not restart it (maxRestarts 0)".to_owned();
+    }
     let counted = number(job_set, "/status/restartsCountTowardsMax").unwrap_or_default();
     format!("{} of {most} restarts left", (most - counted).max(0))
 }
@@ -204,7 +242,8 @@ mod tests {
         let running = facts(&job_set(&json!({"restartsCountTowardsMax": 1})));
         let planned = plan(&running, &order(Kind::JobSet, "llama"));
         assert_eq!(verbs(&planned), ["patch", "wait", "patch"]);
-        assert!(planned.notes.iter().any(|n| n.contains("runs well: 3 of 4 restarts left")), "{planned:?}");
+        let said = "no pod of jobset/llama runs: 3 of 4 restarts left";
+        assert!(planned.notes.iter().any(|note| note == said), "{planned:?}");
         for status in
             [json!({"terminalState": "Failed"}), json!({"conditions": [{"type": "Completed", "status": "True"}]})]
         {
@@ -245,5 +284,56 @@ mod tests {
         })];
         let refused = plan(&failing, &order(Kind::JobSet, "llama"));
         assert!(refused.refusals[0].message.contains("job/llama-w-0 fails; 4 of 4 restarts left"), "{refused:?}");
+    }
+
+    #[test]
+    fn one_that_runs_is_restarted_by_force_alone() {
+        let pods = |phases: &[&str]| phases.iter().map(|phase| json!({"status": {"phase": phase}})).collect::<Vec<_>>();
+        let ready = json!({"replicatedJobsStatus": [{"name": "w", "ready": 2}]});
+        let status = json!({});
+        for (status, phases, said) in [
+            (&status, &["Running", "Pending", "Succeeded"][..], Some("1 of its 2 pods run; 4 of 4 restarts")),
+            (&status, &["Pending", "Pending"], None),
+            (&status, &[], None),
+            (&ready, &[], Some("2 of its Jobs are ready")),
+        ] {
+            let mut known = facts(&job_set(status));
+            known.pods = pods(phases);
+            let refused = plan(&known, &order(Kind::JobSet, "llama"));
+            let reason = refused.refusals.first().map(|refusal| refusal.reason);
+            assert_eq!(reason, said.map(|_| RefusalReason::StillRunning), "{refused:?}");
+            assert!(
+                refused.refusals.iter().all(|refusal| refusal.message.contains(said.unwrap_or("?"))),
+                "{refused:?}"
+            );
+            let forced = plan(&known, &Order { force: true, ..order(Kind::JobSet, "llama") });
+            assert!(forced.refusals.is_empty(), "{forced:?}");
+            assert_eq!(forced.notes.iter().any(|notice| notice.contains(said.unwrap_or("?"))), said.is_some());
+        }
+        let mut without = job_set(&json!({}));
+        without["spec"]["failurePolicy"] = json!({});
+        let planned = plan(&facts(&without), &order(Kind::JobSet, "llama"));
+        assert!(planned.notes.iter().any(|notice| notice.ends_with("(maxRestarts 0)")), "{planned:?}");
+    }
+
+    #[test]
+    fn what_has_succeeded_is_said_to_be_done_again() {
+        let completed = job_set(&json!({"terminalState": "Completed", "restarts": 1}));
+        for keep in [false, true] {
+            let planned = plan(&facts(&completed), &Order { keep, ..order(Kind::JobSet, "llama") });
+            assert!(
+                planned.notes.iter().any(|n| n == "it has succeeded: all that it did is done again"),
+                "{planned:?}"
+            );
+        }
+        let planned = plan(&facts(&completed), &order(Kind::JobSet, "llama"));
+        assert!(planned.summary.starts_with("it has completed: "), "{planned:?}");
+        assert!(planned.loses.iter().any(|loss| loss.contains("(1 restart), which begin at 0")), "{planned:?}");
+        let mut failed = facts(&job_set(&json!({"terminalState": "Failed"})));
+        failed.jobs = ["Complete", "Failed"]
+            .map(|kind| json!({"metadata": {"name": kind}, "status": {"conditions": [{"type": kind, "status": "True"}]}}))
+            .into();
+        let planned = plan(&failed, &order(Kind::JobSet, "llama"));
+        assert!(planned.notes.iter().any(|n| n == "Jobs that have completed are run again: Complete"), "{planned:?}");
     }
 }

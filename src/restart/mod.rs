@@ -6,6 +6,7 @@
 //! [`crate::source::cluster::Session`].
 
 mod carry_out;
+mod changes;
 mod checkpoints;
 mod command;
 mod cron_job;
@@ -15,6 +16,8 @@ mod facts;
 mod folder;
 mod gather;
 mod guards;
+mod held;
+mod hide;
 mod job;
 mod job_set;
 mod kind;
@@ -29,6 +32,7 @@ mod rollout;
 mod run;
 mod sandbox;
 mod strip;
+mod trust;
 mod volumes;
 
 use std::path::PathBuf;
@@ -118,7 +122,7 @@ pub enum RestartError {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::facts::Facts;
     use super::*;
@@ -151,5 +155,58 @@ mod tests {
     pub(super) fn facts(object: &Value) -> Facts {
         let at = Object { namespace: "ml".into(), name: object::name(object).to_owned(), ..Object::default() };
         Facts { at, object: object.clone(), ..Facts::default() }
+    }
+
+    /// Each value of an object replaced, one after the other: all that a patch can leave of it.
+    fn broken(object: &Value) -> Vec<Patch> {
+        fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+            let below: Vec<(String, &Value)> = match value {
+                Value::Object(fields) => fields.iter().map(|(key, value)| (key.replace('/', "~1"), value)).collect(),
+                Value::Array(items) => {
+                    items.iter().enumerate().map(|(position, value)| (position.to_string(), value)).collect()
+                }
+                _ => Vec::new(),
+            };
+            for (key, value) in below {
+                let at = format!("{at}/{key}");
+                pointers(value, &at, found);
+                found.push(at);
+            }
+        }
+        let mut found = Vec::new();
+        pointers(object, "", &mut found);
+        let values = [json!("x"), json!(3), json!(null), json!({}), json!([]), json!(["x"]), json!([3, {}])];
+        let replace = |at: &String, value: &Value| json!([{"op": "replace", "path": at, "value": value}]).to_string();
+        let texts = found.iter().flat_map(|at| values.iter().map(move |value| replace(at, value)));
+        texts.map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_change_may_leave_anything_of_the_object() {
+        let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "main"}]}});
+        let job_spec = json!({"completionMode": "Indexed", "completions": 3, "template": template});
+        let mut facts = facts(&json!({
+            "apiVersion": "v1", "kind": "K",
+            "metadata": {"name": "llama", "uid": "u1", "labels": {"kueue.x-k8s.io/queue-name": "gpus"},
+                         "annotations": {"a": "b"}},
+            "spec": {
+                "completionMode": "Indexed", "completions": 3, "template": template,
+                "replicatedJobs": [{"name": "w", "replicas": 2, "template": {"spec": job_spec}}],
+                "volumeClaimPolicies": [{
+                    "templates": [{"metadata": {"name": "state"}, "spec": {}}], "retentionPolicy": {"whenDeleted": "x"}}],
+            },
+            "status": {"terminalState": "Failed"},
+        }));
+        let fate = super::facts::Fate::Stays(json!({}));
+        facts.claims = vec![super::facts::Claim { name: "state-llama".into(), template: "state".into(), fate }];
+        for patch in broken(&facts.object) {
+            for keep in [false, true] {
+                let order = |kind| Order { keep, force: true, patch: Some(patch.clone()), ..order(kind, "llama") };
+                let created =
+                    |plan: &super::plan::Plan| plan.steps.iter().any(|step| step.action.verb() == Some("create"));
+                assert!(created(&job::plan(&facts, &order(Kind::Job))), "{patch}");
+                assert!(created(&job_set::plan(&facts, &order(Kind::JobSet))), "{patch}");
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Fields of objects that are kept whole, as what is not known of them must survive.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The text at a JSON pointer, or an empty one.
 pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
@@ -17,9 +17,29 @@ pub(super) fn array<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
+/// The items of the list at a JSON pointer, to be changed.
+pub(super) fn array_mut<'a>(value: &'a mut Value, pointer: &str) -> impl Iterator<Item = &'a mut Value> {
+    value.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten()
+}
+
 /// Whether `true` stands at a JSON pointer.
 pub(super) fn is_set(value: &Value, pointer: &str) -> bool {
     value.pointer(pointer) == Some(&Value::Bool(true))
+}
+
+/// Sets a field below the objects that `path` leads through, which are made where they are missing.
+///
+/// A patch can leave something else in their place. That stays as it is, for the server to say what is wrong with it.
+pub(super) fn set(value: &mut Value, path: &[&str], to: impl Into<Value>) {
+    let mut at = value;
+    for key in path {
+        if at.is_null() {
+            *at = Value::Object(Map::new());
+        }
+        let Value::Object(fields) = at else { return };
+        at = fields.entry(*key).or_insert(Value::Null);
+    }
+    *at = to.into();
 }
 
 pub(super) fn uid(object: &Value) -> &str {
@@ -61,4 +81,27 @@ pub(super) fn is_over(pod: &Value) -> bool {
 /// Whether a pod is ready.
 pub(super) fn is_ready(pod: &Value) -> bool {
     !is_being_deleted(pod) && condition(pod, &["Ready"]).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_field_is_set_where_objects_lead_to_it() {
+        for (before, after) in [
+            (json!({}), json!({"spec": {"suspend": true}})),
+            (json!({"spec": null}), json!({"spec": {"suspend": true}})),
+            (json!({"spec": {"a": 1, "suspend": "x"}}), json!({"spec": {"a": 1, "suspend": true}})),
+            (json!({"spec": "x"}), json!({"spec": "x"})),
+            (json!({"spec": [1]}), json!({"spec": [1]})),
+            (json!("x"), json!("x")),
+        ] {
+            let mut value = before.clone();
+            set(&mut value, &["spec", "suspend"], true);
+            assert_eq!(value, after, "{before}");
+        }
+    }
 }

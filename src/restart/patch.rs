@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// Lists whose items are told apart by their name, as a strategic merge patch does.
 /// Source: `patchStrategy` and `patchMergeKey` in Kubernetes `core/v1`; `listMapKey` in JobSet's types.
-const BY_NAME: [&str; 5] = ["containers", "initContainers", "env", "volumes", "replicatedJobs"];
+pub(super) const BY_NAME: [&str; 5] = ["containers", "initContainers", "env", "volumes", "replicatedJobs"];
 
 /// A patch, as `--patch` takes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,24 @@ impl std::fmt::Display for Patch {
     }
 }
 
+/// In the place of a patch that is not printed. Whoever runs it as it stands is told that it is no JSON.
+const LEFT_OUT: &str = "(the same JSON as before: not printed, as it has values of environment variables)";
+
 impl Patch {
+    /// The flag for commands that are printed, where others may read them: without the patch where it has values of
+    /// environment variables, which may be secret.
+    pub fn flag(&self) -> String {
+        let has_values = match self {
+            Self::Merge(patch) => has_values(&Value::Object(patch.clone())),
+            Self::Operations(operations) => operations.iter().any(|operation| {
+                let (path, value) = (operation.path().to_string(), serde_json::to_value(operation).unwrap_or_default());
+                let value = value.get("value");
+                value.is_some_and(|value| has_values(value) || path.split('/').any(|part| part == "env"))
+            }),
+        };
+        if has_values { format!("--patch={LEFT_OUT}") } else { format!("--patch={self}") }
+    }
+
     /// The object, changed. Its identity stays: a patch of name, namespace or kind is refused.
     pub(super) fn apply(&self, object: &Value) -> Result<Value, String> {
         let mut changed = object.clone();
@@ -60,6 +77,18 @@ impl Patch {
             return Err("--patch changes nothing".to_owned());
         }
         Ok(changed)
+    }
+}
+
+/// Whether a variable with a value is anywhere in it.
+fn has_values(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            let variables = fields.get("env").and_then(Value::as_array).into_iter().flatten();
+            variables.into_iter().any(|variable| variable.get("value").is_some()) || fields.values().any(has_values)
+        }
+        Value::Array(items) => items.iter().any(has_values),
+        _ => false,
     }
 }
 
@@ -145,6 +174,26 @@ mod tests {
         let changed = operations.to_string().parse::<Patch>().unwrap().apply(&job()).unwrap();
         assert_eq!(changed["spec"]["podFailurePolicy"]["rules"], json!([{"action": "Ignore"}, {"action": "Count"}]));
         assert_eq!(changed["spec"]["template"]["spec"]["restartPolicy"], "Never");
+    }
+
+    #[test]
+    fn a_patch_is_repeated_only_without_values_of_variables() {
+        let variables = r#"[{"name":"TOKEN","value":"s3cret"}]"#;
+        for (patch, is_left_out) in [
+            (r#"{"spec":{"backoffLimit":5}}"#.to_owned(), false),
+            (r#"{"env":[{"name":"TOKEN","valueFrom":{"secretKeyRef":{"name":"s"}}}]}"#.to_owned(), false),
+            (format!(r#"{{"spec":{{"containers":[{{"name":"main","env":{variables}}}]}}}}"#), true),
+            (r#"[{"op":"replace","path":"/spec/containers/0/env/0/value","value":"s3cret"}]"#.to_owned(), true),
+            (format!(r#"[{{"op":"add","path":"/spec/containers/0/env","value":{variables}}}]"#), true),
+            (format!(r#"[{{"op":"add","path":"/spec/containers/0","value":{{"env":{variables}}}}}]"#), true),
+            (r#"[{"op":"remove","path":"/spec/containers/0/env/0"}]"#.to_owned(), false),
+        ] {
+            let flag = patch.parse::<Patch>().unwrap().flag();
+            assert!(flag.starts_with("--patch=") && !flag.contains("s3cret"), "{flag}");
+            assert_eq!(flag.contains("not printed"), is_left_out, "{flag}");
+            let again = flag["--patch=".len()..].parse::<Patch>();
+            assert_eq!(again.is_err(), is_left_out, "{flag}");
+        }
     }
 
     #[test]

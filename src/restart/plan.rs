@@ -71,6 +71,22 @@ impl Action {
             Self::AwaitGone { .. } | Self::AwaitSuspended { .. } | Self::AwaitReplaced { .. } => None,
         }
     }
+
+    /// What must be allowed for it, each as RBAC names it: what is written, and what is looked at on the way.
+    pub(super) fn rights(&self) -> Vec<(&'static str, Object)> {
+        let object = self.object();
+        match self {
+            Self::Delete { .. } => vec![("delete", object.clone())],
+            Self::Patch { .. } => vec![("patch", object.clone())],
+            // A creation has no name yet that a rule could grant.
+            Self::Create { .. } => vec![("create", object.named("")), ("get", object.clone())],
+            Self::AwaitGone { .. } | Self::AwaitReplaced { .. } => vec![("get", object.clone())],
+            Self::AwaitSuspended { .. } => {
+                let pods = Object { api_version: "v1".to_owned(), resource: "pods".to_owned(), ..object.named("") };
+                vec![("get", object.clone()), ("list", pods)]
+            }
+        }
+    }
 }
 
 impl Step {
@@ -96,6 +112,17 @@ impl Plan {
     /// Something that speaks against it.
     pub(super) fn refuse(&mut self, reason: RefusalReason, message: impl Into<String>, commands: Vec<String>) {
         self.refusals.push(RestartRefusal { reason, message: message.into(), commands });
+    }
+
+    /// Where something speaks against it that no flag passes, flags that pass the rest would not help.
+    pub(super) fn leave_out_what_would_not_help(&mut self) {
+        let is_final = |reason| {
+            use RefusalReason::{BeingDeleted, Kueue, ManagedBy, Owned, Suspended};
+            matches!(reason, Owned | Kueue | ManagedBy | BeingDeleted | Suspended)
+        };
+        if let Some(first) = self.refusals.iter().find(|refusal| is_final(refusal.reason)).cloned() {
+            self.refusals = vec![first];
+        }
     }
 
     pub(super) fn note(&mut self, text: impl Into<String>) {

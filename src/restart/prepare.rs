@@ -3,19 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::names::of_same_length;
-use super::object::uid;
+use super::object::{set, uid};
 use super::plan::{Action, Step};
 use crate::model::Time;
 use crate::report::{RefusalReason, RestartRefusal};
-use crate::source::cluster::{Object, RequestError, Session};
+use crate::source::cluster::{ClusterError, Object, RequestError, Session};
 
 /// Asks for the rights that the steps take. All that are missing are named at once; what could not be asked is a notice.
 pub(super) fn rights(session: &Session, steps: &[Step], check: &str) -> (Option<RestartRefusal>, Vec<String>) {
     let (mut asked, mut missing, mut unknown) = (BTreeSet::new(), Vec::new(), Vec::new());
-    for action in steps.iter().map(|step| &step.action) {
-        let Some(verb) = action.verb() else { continue };
-        // A creation has no name yet that a rule could grant.
-        let object = if verb == "create" { action.object().named("") } else { action.object().clone() };
+    for (verb, object) in steps.iter().flat_map(|step| step.action.rights()) {
         let right = format!("{verb} {}", object.rbac_name());
         if !asked.insert((right.clone(), object.name.clone())) {
             continue;
@@ -85,12 +82,20 @@ fn creation(
     }
     let mut attempt = 0;
     loop {
-        let object = object.named(&of_same_length(&object.name, now, attempt));
+        let trial = of_same_length(&object.name, now, attempt);
         let mut manifest = manifest.clone();
-        manifest["metadata"]["name"] = object.name.clone().into();
-        match session.create(&object, &manifest, true) {
+        set(&mut manifest, &["metadata", "name"], trial.clone());
+        match session.create(object, &manifest, true) {
             Err(error) if error.code == Some(409) && attempt + 1 < NAMES => attempt += 1,
-            sent => return sent.map(|_| ()),
+            sent => return sent.map(|_| ()).map_err(|error| about(error, &trial, &object.name)),
         }
     }
+}
+
+/// The error in the words of the object's own name: nobody knows the one that was tried.
+fn about(mut error: RequestError, trial: &str, name: &str) -> RequestError {
+    if let ClusterError::Server { message, .. } = &mut error.error {
+        *message = message.replace(&format!("\"{trial}\""), &format!("\"{name}\""));
+    }
+    error
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::RestartError;
 use super::folder::Folder;
 use super::plan::{Action, Step};
+use super::trust::ensure_are_about;
 use crate::model::Time;
 use crate::report::API_VERSION;
 use crate::source::cluster::Object;
@@ -121,14 +122,17 @@ impl Record {
             path: folder.path().join(name),
             why: error.to_string(),
         };
-        let mut record: Self = serde_json::from_slice(&folder.read(FILE)?).map_err(|error| unreadable(FILE, &error))?;
+        let mut record: Self =
+            serde_json::from_slice(&folder.read_own(FILE)?).map_err(|error| unreadable(FILE, &error))?;
         for step in &mut record.steps {
             if let Action::Create { manifest, .. } = &mut step.action {
-                let saved: Value =
-                    serde_json::from_slice(&folder.read(MANIFEST)?).map_err(|error| unreadable(MANIFEST, &error))?;
+                let saved: Value = serde_json::from_slice(&folder.read_own(MANIFEST)?)
+                    .map_err(|error| unreadable(MANIFEST, &error))?;
                 *manifest = saved;
             }
         }
+        ensure_are_about(&record.subject, &record.uid, &record.steps)
+            .map_err(|why| RestartError::Folder { path: folder.path().join(FILE), why })?;
         Ok(record)
     }
 }
@@ -145,7 +149,7 @@ mod tests {
 
     fn saved(base: &Path, folder: &str, server: &str, name: &str, change: impl Fn(&mut Record)) {
         let folder = Folder::create(base, folder).unwrap();
-        let manifest = json!({"kind": "Job"});
+        let manifest = json!({"kind": "Job", "metadata": {"name": name}});
         folder.write(MANIFEST, manifest.to_string().as_bytes()).unwrap();
         let mut record = Record::new(server, &object(name), "u1", Time::from_seconds(0), "s");
         record.steps = vec![Step::new("t", Action::Create { object: object(name), replaces: None, manifest })];
@@ -175,7 +179,7 @@ mod tests {
         let [(folder, record), (older, _)] = &found[..] else { panic!("{found:?}") };
         assert!(folder.path().ends_with("e") && older.path().ends_with("d") && said.len() == 1, "{said:?}");
         let Action::Create { manifest, .. } = &record.left()[0].action else { panic!() };
-        assert_eq!(*manifest, json!({"kind": "Job"}));
+        assert_eq!(*manifest, json!({"kind": "Job", "metadata": {"name": "etl"}}));
     }
 
     #[cfg(unix)]

@@ -1,11 +1,13 @@
 //! One restart from its beginning to its end.
 
-use super::carry_out::Failure;
+use std::time::Duration;
+
+use super::carry_out::{Failure, Patience};
 use super::earlier::Standing;
 use super::facts::Facts;
 use super::folder::Folder;
 use super::object::uid;
-use super::plan::{Plan, Step};
+use super::plan::{Action, Plan, Step};
 use super::prepare::{Verdict, dry_run, rights};
 use super::record::{MANIFEST, Record};
 use super::{
@@ -14,7 +16,7 @@ use super::{
 };
 use crate::model::Time;
 use crate::report::{
-    API_VERSION, DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, StepState, WorkloadRef,
+    API_VERSION, DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, RestartStep, StepState, WorkloadRef,
 };
 use crate::source::cluster::{Object, Session};
 
@@ -64,6 +66,7 @@ pub fn run(session: &Session, order: &Order, console: &mut dyn Console) -> Resul
         return Ok(restart);
     }
     if order.dry_run != DryRun::None {
+        restart.notes.extend(names_of_this_run(order, &work.plan.steps));
         restart.next = vec![order.again_with("--yes")];
         console.planned(&restart);
         return Ok(restart);
@@ -73,10 +76,28 @@ pub fn run(session: &Session, order: &Order, console: &mut dyn Console) -> Resul
         restart.outcome = RestartOutcome::Declined;
         return Ok(restart);
     }
-    let (folder, record) = begin(session, order, &at, work, &mut restart)?;
+    let Some((folder, record)) = begin(session, order, &at, work, &mut restart)? else { return Ok(restart) };
     console.saved(&folder.path().display().to_string());
+    let before = done_before(&record);
     carry_out_all(session, order, (&folder, record), &mut restart, console)?;
+    restart.steps.splice(0..0, before);
     Ok(restart)
+}
+
+/// The time is in a name that is made anew: the next run makes another.
+fn names_of_this_run(order: &Order, steps: &[Step]) -> Option<String> {
+    let made = steps.iter().map(|step| &step.action).find_map(|action| match action {
+        Action::Create { object, replaces: None, .. } if object.name != order.name => Some(&object.name),
+        _ => None,
+    })?;
+    Some(format!("the name {made} is that of this dry run: each run makes a new one from the time"))
+}
+
+/// What an earlier run has done is done, whoever asks.
+fn done_before(record: &Record) -> Vec<RestartStep> {
+    let done = record.steps.iter().take(record.done).map(Step::report);
+    let by_an_earlier_run = Some("by an earlier run".to_owned());
+    done.map(|step| RestartStep { state: StepState::Done, message: by_an_earlier_run.clone(), ..step }).collect()
 }
 
 /// A restart that was begun and is to be gone on with. Records of others are closed: one without an effect is planned
@@ -95,7 +116,7 @@ fn earlier(
             Standing::Open => return Ok(Some(going_on(order, folder, record))),
             Standing::Complete(what) => {
                 if record.is_like(&order.flags) && is_fresh(&record, order.now) {
-                    close(order, &folder, &mut record)?;
+                    close(session, order, &folder, &mut record);
                     return Ok(Some(complete(order, folder, record, &what)));
                 }
                 notes.push(format!("{begun} was completed: {what}"));
@@ -105,7 +126,7 @@ fn earlier(
                 notes.push(format!("{begun} is given up: {why}; what was saved then is in {path}"));
             }
         }
-        close(order, &folder, &mut record)?;
+        close(session, order, &folder, &mut record);
     }
     Ok(None)
 }
@@ -125,12 +146,15 @@ fn is_fresh(record: &Record, now: Time) -> bool {
 }
 
 /// A dry run leaves records as they are, too.
-fn close(order: &Order, folder: &Folder, record: &mut Record) -> Result<(), RestartError> {
-    if order.dry_run == DryRun::None {
-        record.finished = true;
-        record.save(folder)?;
+fn close(session: &Session, order: &Order, folder: &Folder, record: &mut Record) {
+    if order.dry_run != DryRun::None {
+        return;
     }
-    Ok(())
+    record.finished = true;
+    if let Err(error) = record.save(folder) {
+        // The next run judges it anew.
+        session.say(&format!("an earlier restart's record stays open: {error}"));
+    }
 }
 
 fn going_on(order: &Order, folder: Folder, record: Record) -> Work {
@@ -191,6 +215,7 @@ fn planned(session: &Session, order: &Order, at: &Object) -> Result<Work, Restar
         Kind::LeaderWorkerSet => leader_worker_set::plan(&facts, order),
         Kind::Sandbox => sandbox::plan(&facts, order),
     };
+    plan.leave_out_what_would_not_help();
     plan.notes.extend(facts.unread.iter().cloned());
     Ok(Work { plan, uid: uid(&facts.object).to_owned(), facts: Some(facts), begun: None, complete: false })
 }
@@ -259,38 +284,44 @@ fn way_out(message: &str) -> Option<&'static str> {
 
 fn rejected(order: &Order, step: &str, message: &str, way_out: Option<&str>) -> RestartRefusal {
     let subject = order.subject();
-    let (advice, command) = match way_out {
-        Some(way_out) => (way_out, order.again_with("--force")),
+    let (advice, commands) = match way_out {
+        Some(way_out) => (way_out, vec![order.again_with("--force")]),
+        // The object as it is was taken once: what is wrong is most likely in the change.
+        None if order.patch.is_some() => ("mend --patch, or else what it says, and run it again", Vec::new()),
         None => (
             "mend what it says, and run it again",
-            order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"]),
+            vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])],
         ),
     };
     RestartRefusal {
         reason: RefusalReason::DryRunFailed,
         message: format!("{subject} is left as it is, as the server would not {step}: {message}; {advice}"),
-        commands: vec![command],
+        commands,
     }
 }
 
-/// The folder and the record, on the disk before the first write.
+/// The folder and the record, on the disk before the first write; `None` where that could not be saved which was asked for.
 fn begin(
     session: &Session,
     order: &Order,
     at: &Object,
     work: Work,
     restart: &mut Restart,
-) -> Result<(Folder, Record), RestartError> {
+) -> Result<Option<(Folder, Record)>, RestartError> {
     let Work { plan, uid, facts, begun, complete: _ } = work;
     if let Some(begun) = begun {
-        return Ok(begun);
+        return Ok(Some(begun));
     }
     let time = order.now.to_string().replace([':', '-'], "");
     let name = format!("{time}-{}-{}-{}", order.namespace, order.kind.name(), order.name);
     let folder = Folder::create(&order.save_to, &name)?;
     if let Some(facts) = &facts {
-        let missing = evidence::save(&folder, session, order.kind, facts, &plan, order.save_logs)?;
-        for line in missing {
+        let not_saved = evidence::save(&folder, session, order.kind, facts, &plan, order.save_logs)?;
+        if !not_saved.lost.is_empty() {
+            refuse_to_lose(order, &not_saved.lost, &folder, restart);
+            return Ok(None);
+        }
+        for line in not_saved.not_there {
             session.say(&format!("not saved: {line}"));
             restart.notes.push(format!("not saved: {line}"));
         }
@@ -301,7 +332,26 @@ fn begin(
     record.flags.clone_from(&order.flags);
     record.save(&folder)?;
     restart.saved_to = Some(folder.path().display().to_string());
-    Ok((folder, record))
+    Ok(Some((folder, record)))
+}
+
+/// Whoever asks for logs does so because they are about to be lost: the restart is not begun without them.
+fn refuse_to_lose(order: &Order, lost: &[String], folder: &Folder, restart: &mut Restart) {
+    let flags: Vec<String> = order.flags.iter().filter(|flag| *flag != "--save-logs").cloned().collect();
+    restart.saved_to = Some(folder.path().display().to_string());
+    restart.outcome = RestartOutcome::Refused;
+    restart.refusals.push(RestartRefusal {
+        reason: RefusalReason::LogsNotSaved,
+        message: format!(
+            "{}/{} is left as it is, as not all logs could be saved before it: {}; run it again, or without --save-logs; \
+             what could be saved is in {}",
+            order.kind.name(),
+            order.name,
+            lost.join("; "),
+            folder.path().display()
+        ),
+        commands: vec![order.commands.again(order.kind.name(), &order.name, &flags, "--yes")],
+    });
 }
 
 /// Does what is left. The steps of `restart` are those.
@@ -322,12 +372,14 @@ fn carry_out_all(
         let reported = &mut restart.steps[position];
         let begun = record.under_way;
         let performed = if session.is_interrupted() {
-            Err(Failure { message: "interrupted before it was begun".to_owned(), overtaken: false })
+            Err(Failure::open("interrupted before it was begun".to_owned()))
         } else {
             record.under_way = true;
-            record.save(folder)?;
+            write_down(session, &record, folder, begun, &mut restart.notes)?;
             console.begins(reported);
-            carry_out::perform(session, &step.action, order.timeout, begun)
+            let write = if record.done == 0 { Duration::ZERO } else { order.timeout };
+            let patience = Patience { wait: order.timeout, write };
+            carry_out::perform(session, &step.action, patience, begun)
         };
         (reported.state, reported.message) = match &performed {
             Ok(message) => (StepState::Done, message.clone()),
@@ -336,7 +388,7 @@ fn carry_out_all(
         console.ended(reported);
         if let Err(failure) = performed {
             record.finished = failure.overtaken;
-            record.save(folder)?;
+            write_down(session, &record, folder, true, &mut restart.notes)?;
             restart.outcome = RestartOutcome::Failed;
             restart.next = how_to_go_on(order, &record, folder);
             return Ok(());
@@ -344,10 +396,39 @@ fn carry_out_all(
         record.done += 1;
         record.under_way = false;
         record.finished = record.left().is_empty();
-        record.save(folder)?;
+        write_down(session, &record, folder, true, &mut restart.notes)?;
     }
     restart.outcome = RestartOutcome::Done;
     Ok(())
+}
+
+/// Writes down how far it is. Once something may have been changed, a full disk must not end it halfway: what the cluster
+/// holds tells the next run the rest.
+fn write_down(
+    session: &Session,
+    record: &Record,
+    folder: &Folder,
+    begun: bool,
+    notes: &mut Vec<String>,
+) -> Result<(), RestartError> {
+    let Err(error) = record.save(folder) else { return Ok(()) };
+    if record.done == 0 && !begun {
+        return Err(error);
+    }
+    let note = unwritten(&error);
+    if !notes.contains(&note) {
+        session.say(&note);
+        notes.push(note);
+    }
+    Ok(())
+}
+
+fn unwritten(error: &RestartError) -> String {
+    let what = match error {
+        RestartError::Folder { path, why } => format!("{}: {why}", path.display()),
+        error => error.to_string(),
+    };
+    format!("how far it is could not be written down ({what}); it goes on, and the cluster tells the next run the rest")
 }
 
 /// The same command; and, where the creation is what comes next, kubectl's own. Whom somebody else has overtaken looks
@@ -361,9 +442,17 @@ fn how_to_go_on(order: &Order, record: &Record, folder: &Folder) -> Vec<String> 
     commands
 }
 
-/// While the old object is there its name is taken.
+/// kubectl's own command for the next step, where there is one. While the old object is there its name is taken, and what is
+/// suspended waits for its pods.
 fn by_hand(order: &Order, record: &Record, folder: &Folder) -> Option<String> {
-    let is_next = record.left().first().is_some_and(|step| step.action.verb() == Some("create"));
-    let manifest = folder.path().join(MANIFEST).display().to_string();
-    is_next.then(|| order.commands.kubectl(&["create", "-f", &manifest]))
+    match &record.left().first()?.action {
+        Action::Create { .. } => {
+            let manifest = folder.path().join(MANIFEST).display().to_string();
+            Some(order.commands.kubectl(&["create", "-f", &manifest]))
+        }
+        Action::Patch { object, body } if record.done > 0 => {
+            Some(order.commands.merge(&object.resource, &object.name, &body.to_string()))
+        }
+        _ => None,
+    }
 }

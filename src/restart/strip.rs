@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::kind::Kind;
-use super::object::is_set;
+use super::object::{is_set, set};
 
 /// Set by the API server, or about the object that is. Source: apimachinery `pkg/apis/meta/v1`, `ObjectMeta`.
 const OF_THE_SERVER: [&str; 9] = [
@@ -40,14 +40,16 @@ pub(super) fn strip(kind: Kind, object: &Value) -> Value {
     if kind == Kind::Job {
         strip_job(&mut made);
     }
-    strip_templates(&mut made["spec"]);
+    if let Some(spec) = made.get_mut("spec") {
+        strip_templates(spec);
+    }
     made
 }
 
 /// The same under another name, as an object of its own: `kubectl apply` does not know it, and nobody controls it.
 pub(super) fn renamed(mut made: Value, name: &str) -> Value {
-    made["metadata"]["name"] = name.into();
-    remove(&mut made["metadata"], "annotations", &[LAST_APPLIED]);
+    set(&mut made, &["metadata", "name"], name);
+    remove(made.get_mut("metadata"), "annotations", &[LAST_APPLIED]);
     made
 }
 
@@ -71,17 +73,15 @@ fn strip_metadata(metadata: &mut Map<String, Value>) {
 
 /// A selector that the server made is made anew; one that its author wrote (`manualSelector`) stays, with its labels.
 fn strip_job(job: &mut Value) {
-    remove(&mut job["metadata"], "annotations", &[JOB_TRACKING]);
+    remove(job.get_mut("metadata"), "annotations", &[JOB_TRACKING]);
     if is_set(job, "/spec/manualSelector") {
         return;
     }
-    if let Some(spec) = job["spec"].as_object_mut() {
+    if let Some(spec) = job.get_mut("spec").and_then(Value::as_object_mut) {
         spec.remove("selector");
     }
-    remove(&mut job["metadata"], "labels", &OF_THE_JOB);
-    if let Some(metadata) = job.pointer_mut("/spec/template/metadata") {
-        remove(metadata, "labels", &OF_THE_JOB);
-    }
+    remove(job.get_mut("metadata"), "labels", &OF_THE_JOB);
+    remove(job.pointer_mut("/spec/template/metadata"), "labels", &OF_THE_JOB);
 }
 
 /// Wherever in the spec: what the server and Kueue write into the metadata of templates.
@@ -89,8 +89,8 @@ fn strip_templates(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             if let Some(metadata) = fields.get_mut("metadata").filter(|metadata| metadata.is_object()) {
-                remove(metadata, "labels", &OF_KUEUE);
-                remove(metadata, "annotations", &OF_KUEUE);
+                remove(Some(&mut *metadata), "labels", &OF_KUEUE);
+                remove(Some(&mut *metadata), "annotations", &OF_KUEUE);
                 if let Some(metadata) =
                     metadata.as_object_mut().filter(|m| m.get("creationTimestamp") == Some(&Value::Null))
                 {
@@ -105,14 +105,13 @@ fn strip_templates(value: &mut Value) {
 }
 
 /// Takes keys out of a map of metadata, and the map where nothing is left of it.
-fn remove(metadata: &mut Value, map: &str, keys: &[&str]) {
+fn remove(metadata: Option<&mut Value>, map: &str, keys: &[&str]) {
+    let Some(metadata) = metadata.and_then(Value::as_object_mut) else { return };
     let Some(entries) = metadata.get_mut(map).and_then(Value::as_object_mut) else { return };
     for key in keys {
         entries.remove(*key);
     }
-    if let Some(metadata) =
-        metadata.as_object_mut().filter(|metadata| metadata[map].as_object().is_some_and(Map::is_empty))
-    {
+    if entries.is_empty() {
         metadata.remove(map);
     }
 }

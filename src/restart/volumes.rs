@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Order;
 use super::checkpoints::{saved_on, templates};
 use super::facts::{Claim, Facts, Fate, listed};
-use super::object::{array, name, text, uid};
+use super::object::{array, array_mut, name, set, text, uid};
 use super::plan::Plan;
 use crate::report::RefusalReason;
 
@@ -200,13 +200,12 @@ fn unread(plan: &mut Plan, claim: &Claim, order: &Order, why: &str) {
 /// that keeps it when it is deleted: its webhook refuses any other.
 /// Source: JobSet `pkg/webhooks/jobset_webhook.go`, `validateVolumeClaimPolicies`.
 pub(super) fn use_again(plan: &mut Plan, facts: &Facts, manifest: &mut Value) {
-    let policies = manifest["spec"]["volumeClaimPolicies"].as_array_mut();
-    for policy in policies.into_iter().flatten() {
+    for policy in array_mut(manifest, "/spec/volumeClaimPolicies") {
         let mut used = Vec::new();
-        for template in policy["templates"].as_array_mut().into_iter().flatten() {
+        for template in array_mut(policy, "/templates") {
             let claim = facts.claims.iter().find(|claim| claim.template == name(template));
             if let Some(Claim { name, fate: Fate::Stays(spec), .. }) = claim {
-                template["spec"] = spec.clone();
+                set(template, &["spec"], spec.clone());
                 used.push(format!("pvc/{name}"));
             }
         }
@@ -217,7 +216,7 @@ pub(super) fn use_again(plan: &mut Plan, facts: &Facts, manifest: &mut Value) {
             format!("{} is used again, and its spec taken into the new volumeClaimPolicies", used.join(", "));
         said += "; whether JobSet takes it so cannot be checked before, as it looks for claims by the JobSet's name";
         if text(policy, "/retentionPolicy/whenDeleted") != "Retain" {
-            policy["retentionPolicy"]["whenDeleted"] = "Retain".into();
+            set(policy, &["retentionPolicy", "whenDeleted"], "Retain");
             said += "; their whenDeleted becomes Retain, without which JobSet would refuse it";
         }
         plan.note(said);
@@ -302,7 +301,7 @@ mod tests {
 
     fn planned(kind: Kind, facts: &Facts, allow_checkpoint_loss: bool) -> Plan {
         use crate::restart::{job, job_set, leader_worker_set, rollout, sandbox};
-        let order = Order { allow_checkpoint_loss, ..order(kind, "x") };
+        let order = Order { allow_checkpoint_loss, force: true, ..order(kind, "x") };
         match kind {
             Kind::Job => job::plan(facts, &order),
             Kind::JobSet => job_set::plan(facts, &order),

@@ -101,7 +101,8 @@ impl<'a> Api<'a> {
         }
     }
 
-    /// The answer to a GET, whole, for what is small; `accept` is the form that is asked for.
+    /// The answer to a GET, whole, for what is small; `accept` is the form that is asked for. Of one that is larger than
+    /// [`LARGEST_OBJECT`] it is the beginning, of just that length.
     pub(super) async fn fetch(&self, what: &str, path: &str, accept: &str) -> Result<Vec<u8>, Fault> {
         let mut attempt = 1;
         loop {
@@ -163,6 +164,7 @@ impl<'a> Api<'a> {
     }
 }
 
+/// The first `most` bytes of a body; what comes behind them is not waited for.
 pub(super) async fn gather(clock: &Clock, response: Response<Body>, most: usize) -> (Vec<u8>, Result<(), Fault>) {
     let mut bytes = Vec::new();
     let mut body = response.into_body();
@@ -173,7 +175,11 @@ pub(super) async fn gather(clock: &Clock, response: Response<Body>, most: usize)
             Ok(Some(Err(error))) => return (bytes, Err(cut_off(&error))),
             Ok(Some(Ok(frame))) => {
                 if let Some(chunk) = frame.data_ref() {
-                    bytes.extend_from_slice(&chunk[..chunk.len().min(most - bytes.len())]);
+                    let room = most - bytes.len();
+                    bytes.extend_from_slice(chunk.get(..room).unwrap_or(chunk));
+                }
+                if bytes.len() == most {
+                    return (bytes, Ok(()));
                 }
             }
         }

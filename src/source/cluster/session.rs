@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::api::{Api, JSON, Patience};
+use super::api::{Api, JSON, LARGEST_OBJECT, Patience};
 use super::call::Call;
 use super::environment::Environment;
 use super::error::ClusterError;
@@ -38,6 +38,8 @@ pub struct RequestError {
     pub code: Option<u16>,
     /// Whether it may have been carried out nevertheless: no answer, or one that says nothing.
     pub unclear: bool,
+    /// Whether the same request may come through a little later: the server is away, or has too much to do.
+    pub passing: bool,
     /// The error that the user sees.
     pub error: ClusterError,
 }
@@ -52,6 +54,8 @@ pub struct Session<'a> {
 
 /// Objects a page of a list.
 const PAGE: usize = 500;
+/// By how much a page is made smaller that is too large to be held.
+const SMALLER: usize = 4;
 /// Who changed a field, in the object's `managedFields`.
 pub(crate) const FIELD_MANAGER: &str = "kubectl-sigapps";
 
@@ -183,29 +187,36 @@ impl<'a> Session<'a> {
     /// The objects beside `like` that a query leaves, each with its `apiVersion` and `kind`, which lists leave out.
     pub fn list(&self, like: &Object, query: &[(&str, &str)]) -> Result<Vec<Value>, RequestError> {
         let mut items = Vec::new();
-        let mut token = String::new();
+        let (mut token, mut limit) = (String::new(), PAGE);
         loop {
-            let limit = PAGE.to_string();
-            let mut all = vec![("limit", limit.as_str())];
-            all.extend(query.iter().copied());
-            all.extend(Some(("continue", token.as_str())).filter(|(_, token)| !token.is_empty()));
-            let path = with_query(&like.collection(), &all);
-            let body = self.ask(self.api.fetch(&like.resource, &path, JSON));
-            let mut list: Value = body.and_then(|body| parse(&body)).map_err(|fault| self.reading(like, fault))?;
+            let body = self.page(like, query, &token, limit)?;
+            if body.len() >= LARGEST_OBJECT && limit > 1 {
+                // A token goes on with any number of objects.
+                limit = (limit / SMALLER).max(1);
+                continue;
+            }
+            let mut list = parse(&body).map_err(|fault| self.reading(like, fault))?;
             let kind = list["kind"].as_str().unwrap_or_default().trim_end_matches("List").to_owned();
             let version = list["apiVersion"].clone();
-            if let Value::Array(page) = list["items"].take() {
-                items.extend(page.into_iter().map(|mut item| {
-                    item["apiVersion"] = version.clone();
-                    item["kind"] = kind.clone().into();
-                    item
-                }));
+            if let Some(Value::Array(page)) = list.get_mut("items").map(Value::take) {
+                items.extend(page.into_iter().filter_map(|item| as_listed(item, &version, &kind)));
             }
             list.pointer("/metadata/continue").and_then(Value::as_str).unwrap_or_default().clone_into(&mut token);
             if token.is_empty() {
                 return Ok(items);
             }
         }
+    }
+
+    /// A page of a list, at most `limit` objects of it; of one that is too large the beginning.
+    fn page(&self, like: &Object, query: &[(&str, &str)], token: &str, limit: usize) -> Result<Vec<u8>, RequestError> {
+        let limit = limit.to_string();
+        let mut all = vec![("limit", limit.as_str())];
+        all.extend(query.iter().copied());
+        all.extend(Some(("continue", token)).filter(|(_, token)| !token.is_empty()));
+        let path = with_query(&like.collection(), &all);
+        let body = self.ask(self.api.fetch(&like.resource, &path, JSON));
+        body.map_err(|fault| self.reading(like, fault))
     }
 
     /// The versions of a group that are served, `GROUP/VERSION`, the preferred one first; none where it is not installed.
@@ -226,7 +237,8 @@ impl<'a> Session<'a> {
         Ok(versions)
     }
 
-    /// Creates an object; what the server made of it.
+    /// Creates an object; what the server made of it. A field that the server does not know is an error, as it would be
+    /// left out without a word.
     pub fn create(&self, object: &Object, body: &Value, dry_run: bool) -> Result<Value, RequestError> {
         let path = with_query(&object.collection(), &write_query(dry_run));
         self.write(object, "creation", Method::POST, &path, "application/json", body)
@@ -324,12 +336,18 @@ impl<'a> Session<'a> {
             }
             Fault::Refused | Fault::Tls { .. } | Fault::Credentials(_) => false,
         };
-        RequestError { code, unclear, error: into(fault, &self.api) }
+        let passing = match &fault {
+            Fault::Interrupted => false,
+            Fault::Refused => true,
+            Fault::Status(status) => unclear || status.code == 429,
+            _ => unclear,
+        };
+        RequestError { code, unclear, passing, error: into(fault, &self.api) }
     }
 }
 
 fn write_query(dry_run: bool) -> Vec<(&'static str, &'static str)> {
-    let mut query = vec![("fieldManager", FIELD_MANAGER)];
+    let mut query = vec![("fieldManager", FIELD_MANAGER), ("fieldValidation", "Strict")];
     query.extend(dry_run.then_some(("dryRun", "All")));
     query
 }
@@ -339,8 +357,18 @@ fn with_query(path: &str, query: &[(&str, &str)]) -> String {
     if members.is_empty() { path.to_owned() } else { format!("{path}?{}", members.join("&")) }
 }
 
+/// An item of a list, which leaves out what all its items share.
+fn as_listed(item: Value, version: &Value, kind: &str) -> Option<Value> {
+    let Value::Object(mut fields) = item else { return None };
+    fields.insert("apiVersion".to_owned(), version.clone());
+    fields.insert("kind".to_owned(), kind.into());
+    Some(Value::Object(fields))
+}
+
+/// All that an API server says is an object.
 fn parse(body: &[u8]) -> Result<Value, Fault> {
-    serde_json::from_slice(body).map_err(|_| Fault::Answer(fault::first_line(body)))
+    let parsed = serde_json::from_slice(body).ok().filter(Value::is_object);
+    parsed.ok_or_else(|| Fault::Answer(fault::first_line(body)))
 }
 
 #[cfg(test)]

@@ -146,7 +146,20 @@ impl Bench<'_> {
         let dry = self.restart(&["job/etl"]).await?;
         ensure!(dry.code == 0 && dry.stdout.contains("would take all 2 writes"), "{}{}", dry.stdout, dry.stderr);
         ensure!(self.api.get(&path).await?["metadata"]["uid"] == old["metadata"]["uid"], "a dry run changed something");
-        self.restarted(&["job/etl", "--save-logs"]).await?;
+        for (patch, unknown) in [
+            (r#"{"spec":{"nosuchField":1}}"#, "spec.nosuchField"),
+            (r#"{"spec":{"template":{"spec":{"resurces":{}}}}}"#, "spec.template.spec.resurces"),
+        ] {
+            let typo = self.restart(&["job/etl", "--yes", "--patch", patch]).await?;
+            let said = typo.stderr.contains(&format!("unknown field \"{unknown}\""));
+            ensure!(typo.code == 1 && said, "{}{}", typo.stdout, typo.stderr);
+        }
+        ensure!(self.api.get(&path).await?["metadata"]["uid"] == old["metadata"]["uid"], "a mistyped change was made");
+        // The played kubelet has no logs to give: without them it is not begun.
+        let lost = self.restart(&["job/etl", "--yes", "--save-logs"]).await?;
+        ensure!(lost.code == 1 && lost.stderr.contains("not all logs could be saved"), "{}", lost.stderr);
+        ensure!(self.api.get(&path).await?["metadata"]["uid"] == old["metadata"]["uid"], "it was begun without logs");
+        self.restarted(&["job/etl"]).await?;
         let new = self.runs_anew(&path, &old).await?;
         ensure!(label(&new, "team") == Some("data"), "{new}");
         ensure!(new["spec"]["template"]["spec"] == old["spec"]["template"]["spec"], "{new}");
@@ -260,7 +273,9 @@ impl Bench<'_> {
     async fn running_job_set(&self) -> Result<()> {
         let before = self.running_pods("jobset.sigs.k8s.io/jobset-name=training", 2, &[]).await?;
         let uid = self.api.get(&format!("{JOB_SETS}/training")).await?["metadata"]["uid"].clone();
-        self.restarted(&["jobset/training"]).await?;
+        let refused = self.restart(&["jobset/training", "--yes"]).await?;
+        ensure!(refused.code == 1 && refused.stderr.contains("2 of its 2 pods run"), "{}", refused.stderr);
+        self.restarted(&["jobset/training", "--force"]).await?;
         self.running_pods("jobset.sigs.k8s.io/jobset-name=training", 2, &before).await?;
         let after = self.api.get(&format!("{JOB_SETS}/training")).await?;
         ensure!(after["metadata"]["uid"] == uid && number(&after, "/status/restarts") == 0, "{after}");

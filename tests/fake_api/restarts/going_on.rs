@@ -342,10 +342,26 @@ fn a_wait_that_takes_too_long_names_what_holds_it_up_and_is_gone_on_with() {
     let cluster = Cluster::start();
     let path = failed_job(&cluster);
     cluster.state().slow_deletion = true;
+    let pod = cluster.object("/api/v1/namespaces/ml/pods/etl-x").map(|mut pod| {
+        pod["metadata"]["finalizers"] = json!(["example.com/hold"]);
+        pod["metadata"]["deletionTimestamp"] = "2026-11-30T09:30:00Z".into();
+        pod["spec"]["nodeName"] = "gpu-3".into();
+        pod
+    });
+    cluster.put("pods", &pod.unwrap());
     let ran = cluster.restart(&["job/etl", "--yes", "--timeout", "300ms"]);
-    ran.says(1, &["jobs.batch etl is still there, held by foregroundDeletion", "not done: create job/etl"]);
+    let held = "jobs.batch etl is still there (held by foregroundDeletion)";
+    let pod = "still there: pod/etl-x (held by example.com/hold; on node gpu-3)";
+    ran.says(1, &[held, pod, "done: delete job/etl", "not done: create job/etl"]);
     // The name is still taken.
     assert!(!ran.stderr.contains("kubectl create"), "{ran:?}");
+    // The next run has done nothing itself, but it was done.
+    let ran = cluster.restart(&["job/etl", "--yes", "--timeout", "300ms", "-o", "json"]);
+    ran.says(1, &[pod, "done: delete job/etl, its pods first; not done: create job/etl"]);
+    let (restart, states) = (ran.json(), |step: usize, field: &str| ran.json()["steps"][step][field].clone());
+    assert_eq!(restart["steps"].as_array().map(Vec::len), Some(3));
+    assert_eq!([states(0, "state"), states(1, "state"), states(2, "state")], ["done", "failed", "planned"]);
+    assert_eq!(states(0, "message"), "by an earlier run");
     cluster.state().let_go();
     assert_eq!(cluster.restart(&["job/etl", "--yes"]).code, Some(0));
     assert_eq!(count(&cluster, "DELETE etl"), 1);
@@ -357,7 +373,7 @@ fn a_jobset_left_suspended_is_resumed_by_the_next_run() {
     let cluster = Cluster::with(|request, _| {
         let resume = request.method == "PATCH" && request.body["spec"]["suspend"] == false;
         let real = request.query("dryRun").is_none();
-        (resume && real && request.nth == 2).then(|| Reply::status(500, "InternalError", "etcd is away"))
+        (resume && real && request.nth == 2).then(|| Reply::status(403, "Forbidden", "not today"))
     });
     let path = job_set(&cluster, &json!({}), &json!({}), &json!({}));
     cluster

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{failed_job, job, job_set};
+use crate::support::Reply;
 use crate::support::cluster::Cluster;
 
 #[test]
@@ -12,10 +13,14 @@ fn kept_jobs_get_a_sibling_with_a_new_name() {
     let mut job = cluster.object(&path).unwrap();
     job["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": "{}", "note": "x"});
     cluster.put("jobs", &job);
+    let dry = cluster.restart(&["job/etl", "--keep"]);
+    assert!(dry.stdout.contains("is that of this dry run: each run makes a new one"), "{dry:?}");
+    let before = cluster.writes().len();
     let ran = cluster.restart(&["job/etl", "--keep", "--yes"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.stdout.contains("of this dry run"), "{ran:?}");
     assert_eq!(cluster.object(&path), Some(job));
-    let writes = cluster.writes();
+    let writes = cluster.writes().split_off(before);
     let [dry, real] = &writes[..] else { panic!("{writes:?}") };
     assert_eq!(dry, &format!("dry {real}"));
     let name = real.strip_prefix("POST ").unwrap();
@@ -35,7 +40,9 @@ fn what_is_made_again_takes_a_change_by_the_containers_name() {
         arguments.extend(keep.then_some("--keep"));
         let ran = cluster.restart(&arguments);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        assert!(ran.stdout.contains("the new one is changed by --patch"), "{}", ran.stdout);
+        assert!(
+            ran.stdout.contains("the new one is changed by --patch: spec.template.spec.containers[name=main].image")
+        );
         let requests = cluster.api.requests();
         let created: Vec<&Value> = requests
             .iter()
@@ -49,6 +56,31 @@ fn what_is_made_again_takes_a_change_by_the_containers_name() {
             assert_eq!(*containers, expected);
             assert_eq!(body["spec"]["fieldOfTomorrow"], json!({"kept": true}));
         }
+    }
+}
+
+/// What is printed may be kept in the logs of a pipeline.
+#[test]
+fn values_of_variables_in_a_patch_are_not_printed_again() {
+    let variable = json!({"name": "TOKEN", "value": "n3w-s3cret"});
+    let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": "main", "env": [variable]}]}}}});
+    let argument = format!("--patch={patch}");
+    let running = json!({"conditions": [{"type": "FailureTarget", "status": "True"}]});
+    for (arguments, is_running) in [(&[][..], false), (&["-o", "json"], false), (&["--yes"], false), (&["--yes"], true)]
+    {
+        let cluster = Cluster::start();
+        let path = failed_job(&cluster);
+        if is_running {
+            cluster.state().objects.get_mut(&path).unwrap()["status"] = running.clone();
+        }
+        let ran = cluster.restart(&[&["job/etl", &argument], arguments].concat());
+        assert!(!ran.stdout.contains("s3cret") && !ran.stderr.contains("s3cret"), "{ran:?}");
+        let said = if is_running { &ran.stderr } else { &ran.stdout };
+        assert_eq!(
+            said.contains("the same JSON as before: not printed"),
+            arguments != ["--yes"] || is_running,
+            "{ran:?}"
+        );
     }
 }
 
@@ -113,7 +145,7 @@ const SAVED_WITH_PODS: [&str; 4] = ["manifest.json", "object.json", "pods.json",
 fn a_running_jobset_is_suspended_and_resumed_when_its_pods_have_ended() {
     let cluster = Cluster::with(|request, state| {
         // The pods end when they are looked for a second time.
-        if request.method == "GET" && request.path().ends_with("/pods") && request.nth == 3 {
+        if request.method == "GET" && request.path().ends_with("/pods") && request.nth == 4 {
             state.objects.retain(|path, _| !path.contains("/pods/"));
         }
         None
@@ -123,9 +155,12 @@ fn a_running_jobset_is_suspended_and_resumed_when_its_pods_have_ended() {
         "pods",
         &json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "llama-w-0-0-x"}, "status": {"phase": "Running"}}),
     );
-    let ran = cluster.restart(&["jobset/llama", "--yes"]);
+    let said = "has not ended: 1 of its 1 pod run; 2 of 2 restarts left";
+    let command = "kubectl sigapps restart jobset/llama --yes --force -n ml";
+    cluster.restart(&["jobset/llama", "--yes"]).says(1, &[said, command]);
+    let ran = cluster.restart(&["jobset/llama", "--yes", "--force"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.stdout.contains("runs well: 2 of 2 restarts left"), "{ran:?}");
+    assert!(ran.stdout.contains(said), "{ran:?}");
     let writes = ["dry PATCH llama", "dry PATCH llama", "PATCH llama", "PATCH llama"];
     assert_eq!(cluster.writes(), writes);
     let patches: Vec<Value> = cluster
@@ -263,4 +298,50 @@ fn a_sandbox_is_restarted_in_the_words_of_its_version() {
         assert_eq!(cluster.writes(), ["dry PATCH box", "dry PATCH box", "PATCH box", "PATCH box"]);
         assert_eq!(saved(&cluster), ["manifest.json", "object.json", "record.json"]);
     }
+}
+
+/// Its author's selector finds the pods of such a Job: they have no label with its name.
+#[test]
+fn a_job_with_a_selector_of_its_own_has_pods_too() {
+    let cluster = Cluster::with(|request, _| {
+        let pods = request.method == "GET" && request.path().ends_with("/pods");
+        let by_name = request.query("labelSelector").is_some_and(|selector| selector.contains("job-name"));
+        (pods && by_name).then(|| Reply::json(200, json!({"kind": "PodList", "items": []}).to_string()))
+    });
+    let path = failed_job(&cluster);
+    let mut job = cluster.object(&path).unwrap();
+    job["spec"]["manualSelector"] = true.into();
+    job["spec"]["selector"] = json!({"matchLabels": {"app": "etl"}});
+    cluster.put("jobs", &job);
+    let pod = |name: &str, owner: &str| {
+        let owner = json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "etl", "uid": owner, "controller": true}]);
+        json!({"apiVersion": "v1", "kind": "Pod", "status": {"phase": "Running"},
+               "metadata": {"name": name, "labels": {"app": "etl"}, "ownerReferences": owner}})
+    };
+    cluster.put("pods", &pod("etl-other", "other"));
+    let ran = cluster.restart(&["job/etl", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("1 pod (1 failed) and its logs: etl-x"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("kubectl get pods -l app=etl -n ml"), "{}", ran.stdout);
+    let saved = std::fs::read(cluster.folders()[0].join("pods.json")).unwrap();
+    let saved: Value = serde_json::from_slice(&saved).unwrap();
+    assert_eq!(saved["items"].as_array().unwrap().len(), 1, "{saved:#}");
+}
+
+/// The hosts of its pods are called after it, and their names must fit, too.
+#[test]
+fn an_indexed_job_with_a_long_name_is_kept_beside_one_whose_hosts_have_names() {
+    let cluster = Cluster::with(|request, _| {
+        let name = request.body["metadata"]["name"].as_str().filter(|_| request.path().ends_with("/jobs"))?;
+        (name.len() + "-9".len() > 63).then(|| Reply::status(422, "Invalid", "will not able to create pod"))
+    });
+    failed_job(&cluster);
+    let mut job = super::job("Failed");
+    let name = "a".repeat(60);
+    job["metadata"]["name"] = name.as_str().into();
+    job["spec"]["completionMode"] = "Indexed".into();
+    job["spec"]["completions"] = 10.into();
+    cluster.put("jobs", &job);
+    let ran = cluster.restart(&[&format!("job/{name}"), "--keep", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
 }

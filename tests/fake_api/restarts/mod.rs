@@ -2,8 +2,11 @@
 
 mod going_on;
 mod kinds;
+mod outages;
 mod plan;
+mod planted;
 mod refusals;
+mod sizes;
 
 use serde_json::{Value, json};
 

@@ -52,7 +52,11 @@ fn a_job_is_made_again_after_all_was_checked_and_saved() {
 #[test]
 fn what_is_taken_away_is_saved_for_its_owner_alone_and_without_values_of_variables() {
     let cluster = Cluster::start();
-    failed_job(&cluster);
+    let path = failed_job(&cluster);
+    let mut applied = cluster.object(&path).unwrap();
+    applied["metadata"]["annotations"] =
+        json!({"kapp.k14s.io/original": json!({"spec": job("Failed")["spec"]}).to_string()});
+    cluster.put("jobs", &applied);
     assert_eq!(cluster.restart(&["job", "etl", "-y", "--save-logs"]).code, Some(0));
     let [folder] = &cluster.folders()[..] else { panic!() };
     assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
@@ -89,18 +93,58 @@ fn what_is_taken_away_is_saved_for_its_owner_alone_and_without_values_of_variabl
 }
 
 #[test]
-fn a_log_that_cannot_be_had_is_named_and_stops_nothing() {
+fn a_log_that_is_not_there_is_named_and_stops_nothing() {
     let cluster = Cluster::with(|request, _| {
-        let gone = request.path().ends_with("/log") && request.query("previous").is_some();
-        gone.then(|| Reply::status(400, "BadRequest", "previous terminated container not found"))
+        let log = request.path().ends_with("/log");
+        let no_previous = "previous terminated container \"main\" in pod \"etl-x\" not found";
+        log.then(|| match request.query("previous") {
+            Some(_) => Reply::status(400, "BadRequest", no_previous),
+            None => Reply::status(404, "NotFound", "nodes \"gone\" not found"),
+        })
     });
     let path = failed_job(&cluster);
     let elsewhere = cluster.home().join("elsewhere");
     let ran = cluster.restart(&["job/etl", "--yes", "--save-logs", "--save-to", elsewhere.to_str().unwrap()]);
-    ran.says(0, &["not saved: the log of main in pod/etl-x.previous", "previous terminated container not found"]);
+    ran.says(
+        0,
+        &["not saved: the previous log of main in pod/etl-x", "previous terminated container", "nodes \"gone\""],
+    );
     assert_ne!(cluster.object(&path).unwrap()["metadata"]["uid"], "old");
     assert!(cluster.folders().is_empty());
     assert_eq!(elsewhere.read_dir().unwrap().count(), 1);
+}
+
+/// They were asked for because the deletion takes them away.
+#[test]
+fn logs_that_cannot_be_had_stop_a_restart_before_its_first_write() {
+    for (part, code, words) in [
+        ("/log", 500, "kubelet is away"),
+        ("/log", 403, "no logs for you"),
+        ("/log", 400, "the container runtime is down"),
+        ("/pods", 403, "no pods for you"),
+    ] {
+        let cluster = Cluster::with(move |request, _| {
+            let path = request.path();
+            path.ends_with(part).then(|| Reply::status(code, "Failed", words))
+        });
+        let path = failed_job(&cluster);
+        let ran = cluster.restart(&["job/etl", "--yes", "--save-logs", "-o", "json"]);
+        ran.says(
+            1,
+            &["error: not restarted: job/etl is left as it is", words, ": kubectl sigapps restart job/etl --yes -n ml"],
+        );
+        let (restart, folders) = (ran.json(), cluster.folders());
+        assert_eq!(
+            (&restart["outcome"], &restart["refusals"][0]["reason"]),
+            (&json!("refused"), &json!("logsNotSaved"))
+        );
+        assert!(folders[0].join("object.json").is_file() && ran.stderr.contains(&folders[0].display().to_string()));
+        assert_eq!(cluster.object(&path), Some(job("Failed")));
+        assert!(cluster.writes().iter().all(|write| write.starts_with("dry ")), "{:?}", cluster.writes());
+        // Nothing was begun that a later run would go on with.
+        let without = cluster.restart(&["job/etl", "--yes"]);
+        assert!(without.code == Some(0) && !without.stdout.contains("gone on with"), "{without:?}");
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{failed_job, job, job_set};
-use crate::support::Reply;
 use crate::support::cluster::Cluster;
+use crate::support::{Reply, Request};
 
 /// Runs with `--yes`, and expects a refusal for this reason, with these words on one line, and no write but dry runs.
 #[track_caller]
@@ -69,6 +69,53 @@ fn a_change_that_cannot_be_made_is_refused() {
     cluster.restart(&["job/etl", "--patch", "{"]).says(2, &["it is not JSON"]);
 }
 
+/// As a real server does, which leaves out what it does not know unless it is told not to.
+fn strict(request: &Request, field: &str) -> Option<Reply> {
+    let has = request.method == "POST" && request.body.pointer(&field.replace('.', "/")).is_some();
+    let message = format!("strict decoding error: unknown field \"{}\"", &field[1..]);
+    (has && request.query("fieldValidation") == Some("Strict")).then(|| Reply::status(400, "BadRequest", &message))
+}
+
+#[test]
+fn a_field_that_the_server_does_not_know_is_refused_before_anything_is_done() {
+    for keep in [false, true] {
+        let cluster = Cluster::with(|request, _| strict(request, ".spec.nosuchField"));
+        failed_job(&cluster);
+        let mut arguments = vec!["job/etl", "-p", r#"{"spec":{"nosuchField":1}}"#];
+        arguments.extend(keep.then_some("--keep"));
+        let words = ["unknown field \"spec.nosuchField\"", "; mend --patch, or else what it says, and run it again"];
+        refused(&cluster, &arguments, "dryRunFailed", &words);
+    }
+}
+
+#[test]
+fn every_creation_and_change_is_sent_to_be_taken_strictly() {
+    let cluster = Cluster::start();
+    failed_job(&cluster);
+    job_set(&cluster, &json!({}), &json!({}), &json!({}));
+    for arguments in [["job/etl", "--yes"], ["jobset/llama", "--yes"]] {
+        assert_eq!(cluster.restart(&arguments).code, Some(0));
+    }
+    let requests = cluster.api.requests().into_iter();
+    let changes = requests.filter(|request| !request.path().ends_with("reviews"));
+    let changes: Vec<_> = changes.filter(|request| ["POST", "PATCH"].contains(&request.method.as_str())).collect();
+    assert_eq!(changes.len(), 6);
+    assert!(changes.iter().all(|request| request.query("fieldValidation") == Some("Strict")));
+}
+
+/// While the old one is there, another name is tried: that of nothing that the user knows.
+#[test]
+fn an_error_about_the_new_one_names_it_as_the_user_does() {
+    let cluster = Cluster::with(|request, _| {
+        let create = request.method == "POST" && !request.path().ends_with("reviews");
+        let name = request.body["metadata"]["name"].as_str().unwrap_or_default();
+        create.then(|| Reply::status(422, "Invalid", &format!("Job.batch \"{name}\" is invalid: spec.x: wrong")))
+    });
+    failed_job(&cluster);
+    let words = ["the creation of jobs.batch etl", "Job.batch \"etl\" is invalid: spec.x: wrong"];
+    refused(&cluster, &["job/etl"], "dryRunFailed", &words);
+}
+
 #[test]
 fn a_job_of_another_controller_is_refused() {
     let cluster = Cluster::start();
@@ -76,6 +123,30 @@ fn a_job_of_another_controller_is_refused() {
     job["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue".into();
     cluster.put("jobs", &job);
     refused(&cluster, &["job/etl"], "managedBy", &["is run by kueue.x-k8s.io/multikueue"]);
+}
+
+/// What no flag passes is said alone: an offer of --force beside it would lead nowhere.
+#[test]
+fn force_is_offered_only_where_it_helps() {
+    let owner = json!([{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "o", "uid": "o", "controller": true}]);
+    for (field, value, reason) in [
+        ("/spec/managedBy", json!("kueue.x-k8s.io/multikueue"), "managedBy"),
+        ("/spec/suspend", json!(true), "suspended"),
+        ("/metadata/ownerReferences", owner, "owned"),
+        ("/metadata/deletionTimestamp", json!("2026-11-30T09:00:00Z"), "beingDeleted"),
+    ] {
+        let cluster = Cluster::start();
+        let mut running = job("");
+        let (parent, key) = field.rsplit_once('/').unwrap();
+        running.pointer_mut(parent).unwrap()[key] = value;
+        running["metadata"]["labels"]["argocd.argoproj.io/instance"] = "app".into();
+        cluster.put("jobs", &running);
+        for arguments in [&["job/etl"][..], &["job/etl", "--force"]] {
+            refused(&cluster, arguments, reason, &["error: not restarted: "]);
+            let ran = cluster.restart(&[arguments, &["--yes"]].concat());
+            assert!(ran.stderr.lines().count() == 1 && !ran.stderr.contains("go on with --force"), "{ran:?}");
+        }
+    }
 }
 
 #[test]
@@ -238,4 +309,33 @@ fn what_is_not_there_is_said_with_names_like_it() {
     let ran = cluster.restart(&["job/etll", "--yes"]);
     ran.says(1, &["jobs.batch \"etll\" not found in namespace \"ml\"; did you mean etl?"]);
     cluster.restart(&["jobset/x"]).says(1, &["the server doesn't have a resource type \"jobsets.jobset.x-k8s.io\""]);
+}
+
+/// What a patch leaves of the object may be of any shape: the server says what is wrong with it.
+#[test]
+fn a_change_that_breaks_the_object_is_for_the_server_to_refuse() {
+    let cluster = Cluster::with(|request, _| {
+        let create = request.method == "POST" && !request.path().ends_with("reviews");
+        create.then(|| Reply::status(400, "BadRequest", "cannot unmarshal string into Go struct field"))
+    });
+    failed_job(&cluster);
+    let mut job = job("Failed");
+    job["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "gpus"});
+    cluster.put("jobs", &job);
+    let retained = json!({"whenDeleted": "Retain"});
+    job_set(&cluster, &json!({}), &with_claim_policy(&retained), &json!({"terminalState": "Failed"}));
+    cluster.put("persistentvolumeclaims", &claim("another"));
+    for (subject, patch) in [
+        ("job/etl", json!({"spec": "x"})),
+        ("jobset/llama", json!({"spec": ["x"]})),
+        ("jobset/llama", json!({"spec": {"volumeClaimPolicies": ["x"]}})),
+        ("jobset/llama", json!({"spec": {"volumeClaimPolicies": [{"templates": [3]}]}})),
+        (
+            "jobset/llama",
+            json!({"spec": {"volumeClaimPolicies": [
+                {"templates": [{"metadata": {"name": "state"}}], "retentionPolicy": "x"}]}}),
+        ),
+    ] {
+        refused(&cluster, &[subject, &format!("--patch={patch}")], "dryRunFailed", &["cannot unmarshal string"]);
+    }
 }
