@@ -1,14 +1,7 @@
 use serde_json::Value;
 
+use crate::kubectl::{Kubectl, is_name};
 use crate::report::Safety;
-use crate::shell::quote;
-
-/// Makes kubectl commands that run as they are printed, on the cluster that was read.
-#[derive(Clone, Debug, Default)]
-pub struct Kubectl {
-    /// Flags that lead to the same cluster: `--context`, `--kubeconfig`, where they were given.
-    pub flags: Vec<String>,
-}
 
 /// A command, and what running it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,15 +36,8 @@ impl Kubectl {
             return None;
         }
         let patch = patch.map(|patch| format!("--patch={patch}"));
-        let words = words.iter().copied().chain(patch.as_deref()).chain(self.flags.iter().map(String::as_str));
-        Some(std::iter::once("kubectl").chain(words).map(quote).collect::<Vec<_>>().join(" "))
+        Some(self.line(words.iter().copied().chain(patch.as_deref())))
     }
-}
-
-/// Whether a word is made as names of objects, selectors by them, and taints are.
-fn is_name(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/' | '=' | ':'))
 }
 
 #[cfg(test)]
@@ -71,7 +57,6 @@ mod tests {
             Kubectl::default().command(&["get", "pods", "-l", "a.io/b=c"]).unwrap(),
             "kubectl get pods -l a.io/b=c"
         );
-        assert_eq!(quote(""), "''");
     }
 
     #[test]

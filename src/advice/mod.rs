@@ -22,7 +22,7 @@ mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-pub use command::Kubectl;
+pub use crate::kubectl::Kubectl;
 
 use case::Case;
 use draft::Advice;

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 
 use crate::report::Class;
 use crate::request::{GroupBy, Subject, Target, TargetKind};
+use crate::restart::Kind;
 
 /// Wrong usage that clap cannot see: it exits with 2.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,18 +55,29 @@ pub(super) fn parse_duration(text: &str) -> Result<i64, String> {
 
 /// Something to explain, in one argument or two: `KIND/NAME`, `KIND NAME` or `NAME`, which may be of any kind.
 pub(super) fn parse_subject(arguments: &[String]) -> Result<Subject, String> {
-    let (kind, name) = match arguments {
-        [one] => match one.split_once('/') {
-            Some((kind, name)) => (Some(kind), name),
-            None if parse_kind(one).is_ok() => return Err(format!("give the name as well: {one}/NAME")),
-            None => (None, &**one),
-        },
-        [kind, name] if !kind.contains('/') => (Some(&**kind), &**name),
-        _ => return Err("give one thing to explain: KIND/NAME, KIND NAME or NAME".to_owned()),
-    };
+    let is_kind = |text: &str| parse_kind(text).is_ok();
+    let (kind, name) = split_subject(arguments, is_kind)
+        .ok_or("give one thing to explain: KIND/NAME, KIND NAME or NAME")?
+        .map_err(|kind| format!("give the name as well: {kind}/NAME"))?;
     let kind = kind.map(parse_kind).transpose()?;
     ensure_is_name(name)?;
     Ok(Subject { kind, name: name.to_owned() })
+}
+
+/// Kind and name of `KIND/NAME`, `KIND NAME` or `NAME`. An error is a kind without a name; `None`, that it is none of these.
+pub(super) fn split_subject(
+    arguments: &[String],
+    is_kind: impl Fn(&str) -> bool,
+) -> Option<Result<(Option<&str>, &str), &str>> {
+    match arguments {
+        [one] => Some(match one.split_once('/') {
+            Some((kind, name)) => Ok((Some(kind), name)),
+            None if is_kind(one) => Err(one),
+            None => Ok((None, one)),
+        }),
+        [kind, name] if !kind.contains('/') => Some(Ok((Some(kind), name))),
+        _ => None,
+    }
 }
 
 /// Workloads by name, as kubectl takes them: each for itself, `job/a jobset/b c`, or names behind a kind, `jobset a b`.
@@ -92,12 +104,12 @@ fn parse_target(text: &str) -> Result<Target, String> {
 }
 
 fn parse_kind(kind: &str) -> Result<TargetKind, String> {
-    Ok(match &*kind.to_ascii_lowercase() {
-        "job" | "jobs" | "job.batch" | "jobs.batch" => TargetKind::Job,
-        "cronjob" | "cronjobs" | "cj" | "cronjob.batch" | "cronjobs.batch" => TargetKind::CronJob,
-        "jobset" | "jobsets" | "jobset.jobset.x-k8s.io" | "jobsets.jobset.x-k8s.io" => TargetKind::JobSet,
-        "pod" | "pods" | "po" => TargetKind::Pod,
-        other => return Err(format!("kind {other:?} is not known: it takes job, cronjob, jobset or pod")),
+    Ok(match (Kind::parse(kind), &*kind.to_ascii_lowercase()) {
+        (Some(Kind::Job), _) => TargetKind::Job,
+        (Some(Kind::CronJob), _) => TargetKind::CronJob,
+        (Some(Kind::JobSet), _) => TargetKind::JobSet,
+        (None, "pod" | "pods" | "po") => TargetKind::Pod,
+        (_, other) => return Err(format!("kind {other:?} is not known: it takes job, cronjob, jobset or pod")),
     })
 }
 

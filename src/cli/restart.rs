@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 
 use super::connection::ConnectionArgs;
 use super::input::{Color, clock};
-use super::options::{UsageError, ensure_is_name};
+use super::options::{UsageError, ensure_is_name, split_subject};
 use super::{ExitCode, talk, width};
-use crate::advice::Kubectl;
+use crate::kubectl::Kubectl;
 use crate::render::{self, Look};
 use crate::report::{DryRun, Restart, RestartOutcome, RestartStep};
 use crate::restart::{self, Commands, Console, Kind, Order};
@@ -228,15 +228,10 @@ fn state_folder() -> Option<PathBuf> {
 /// `KIND/NAME` or `KIND NAME`.
 fn parse_subject(arguments: &[String]) -> Result<(Kind, String), String> {
     const KINDS: &str = "job, cronjob, jobset, deployment, statefulset, daemonset, leaderworkerset or sandbox";
-    let (kind, name) = match arguments {
-        [one] => match one.split_once('/') {
-            Some(both) => both,
-            None if Kind::parse(one).is_some() => return Err(format!("give the name as well: {one}/NAME")),
-            None => return Err(format!("say what {one:?} is, as in job/{one}: it takes {KINDS}")),
-        },
-        [kind, name] if !kind.contains('/') => (kind.as_str(), name.as_str()),
-        _ => return Err("give one thing to restart: KIND/NAME or KIND NAME".to_owned()),
-    };
+    let (kind, name) = split_subject(arguments, |text| Kind::parse(text).is_some())
+        .ok_or("give one thing to restart: KIND/NAME or KIND NAME")?
+        .map_err(|kind| format!("give the name as well: {kind}/NAME"))?;
+    let kind = kind.ok_or_else(|| format!("say what {name:?} is, as in job/{name}: it takes {KINDS}"))?;
     let known = Kind::parse(kind).ok_or_else(|| format!("kind {kind:?} cannot be restarted: it takes {KINDS}"))?;
     ensure_is_name(name)?;
     if name.starts_with(['-', '.']) {

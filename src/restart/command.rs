@@ -1,5 +1,4 @@
-use crate::advice::Kubectl;
-use crate::shell::quote;
+use crate::kubectl::Kubectl;
 
 /// Makes the commands that are printed: each runs as it stands, on the same cluster and namespace.
 #[derive(Clone, Debug)]
@@ -18,8 +17,7 @@ impl Commands {
     /// that the server has: none begins with a dash.
     pub(super) fn kubectl(&self, words: &[&str]) -> String {
         let namespace = ["-n", self.namespace.as_str()];
-        let words = std::iter::once("kubectl").chain(words.iter().copied()).chain(namespace);
-        words.chain(self.kubectl.flags.iter().map(String::as_str)).map(quote).collect::<Vec<_>>().join(" ")
+        self.kubectl.line(words.iter().copied().chain(namespace))
     }
 
     /// `kubectl sigapps restart KIND/NAME -n NAMESPACE FLAGS MORE`.

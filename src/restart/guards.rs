@@ -6,6 +6,7 @@ use super::facts::{Facts, Wish};
 use super::kind::Kind;
 use super::object::{annotation, array, controller, is_being_deleted, label, text};
 use super::plan::Plan;
+use crate::kubectl::is_name;
 use crate::report::RefusalReason;
 
 /// How deep a restart goes into the object.
@@ -62,10 +63,12 @@ fn owned(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
                 Some(kind) => wish.commands.restart(kind.name(), name, &[]),
                 None => wish.commands.kubectl(&["get", &kind.to_ascii_lowercase(), name, "-o", "yaml"]),
             };
+            // The server does not check how an owner is called.
+            let commands = Some(command).filter(|_| is_name(kind) && is_name(name));
             plan.refuse(
                 RefusalReason::Owned,
                 format!("{named} controls {} and would fight the restart: restart {named} instead", wish.subject()),
-                vec![command],
+                commands.into_iter().collect(),
             );
         }
     }
@@ -218,6 +221,14 @@ mod tests {
                 assert!(noted.refusals.is_empty() && noted.notes[0].contains(application), "{noted:?}");
             }
         }
+    }
+
+    #[test]
+    fn no_command_is_printed_for_an_owner_whose_name_is_none() {
+        let owner =
+            json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "name": "--all", "controller": true});
+        let plan = checked(&json!({"ownerReferences": [owner]}), &json!({}), Kind::Job, false, Depth::Recreated);
+        assert_eq!((plan.refusals[0].reason, plan.refusals[0].commands.len()), (RefusalReason::Owned, 0));
     }
 
     #[test]

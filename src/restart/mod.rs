@@ -126,7 +126,7 @@ mod tests {
 
     use super::facts::{Facts, Wish};
     use super::*;
-    use crate::advice::Kubectl;
+    use crate::kubectl::Kubectl;
     use crate::source::cluster::Object;
 
     static COMMANDS: LazyLock<Commands> = LazyLock::new(|| Commands::new(Kubectl::default(), "ml"));

@@ -236,6 +236,19 @@ fn more_memory_is_given_where_it_can_be() {
     assert_eq!(live.suggestion("raiseMemory")["safety"], "readOnly");
 }
 
+/// A Job made by hand counts in the CronJob's history.
+#[test]
+fn another_run_of_a_cronjob_may_push_out_the_one_that_is_looked_into() {
+    let mut run = dead_job(json!({"backoffLimit": 0}));
+    run["metadata"]["ownerReferences"] =
+        json!([{"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "controller": true}]);
+    let story = story([run, pod("p", 143, disrupt)]);
+    assert_eq!(commands(&story, "restart"), ["kubectl sigapps restart cronjob/nightly -n ns"]);
+    let suggestion = story.suggestion("restart");
+    assert_eq!(suggestion["safety"], "destructive");
+    assert!(suggestion["loses"].as_str().unwrap().contains("beyond failedJobsHistoryLimit"), "{suggestion}");
+}
+
 #[test]
 fn what_another_controller_owns_is_changed_there() {
     let mut owned = dead_job(json!({"backoffLimit": 0}));

@@ -2,12 +2,18 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use sigapps::advice::Kubectl;
+use sigapps::model::Time;
+use sigapps::report::{DryRun, Restart, RestartStep};
+use sigapps::restart::{Commands, Console, Kind, Order, run};
+use sigapps::source::cluster::Session;
 
 use super::{failed_job, job};
-use crate::support::Reply;
-use crate::support::cluster::Cluster;
+use crate::support::cluster::{Cluster, holds_to_schema};
+use crate::support::{Home, Reply};
 
 #[test]
 fn a_job_is_made_again_after_all_was_checked_and_saved() {
@@ -141,6 +147,52 @@ fn the_document_for_machines_holds_to_its_schema_however_it_ends() {
     assert_eq!((&refused.json()["outcome"], refused.code), (&json!("refused"), Some(1)));
     let yaml = cluster.restart(&["job/etl", "--yes", "-o", "yaml"]);
     assert!(yaml.stdout.contains("outcome: refused"), "{yaml:?}");
+}
+
+/// Says no.
+struct Nobody;
+
+impl Console for Nobody {
+    fn planned(&mut self, _: &Restart) {}
+    fn confirms(&mut self, _: &Restart) -> bool {
+        false
+    }
+    fn saved(&mut self, _: &str) {}
+    fn begins(&mut self, _: &RestartStep) {}
+    fn ended(&mut self, _: &RestartStep) {}
+}
+
+#[test]
+fn what_is_declined_leaves_everything_as_it_is_and_says_so() {
+    let cluster = Cluster::start();
+    let path = failed_job(&cluster);
+    let home = Home::of(&cluster.api);
+    let mut said = |line: &str| panic!("{line}");
+    let session = Session::open(&home.environment, &home.connection, &mut said).unwrap();
+    let order = Order {
+        kind: Kind::Job,
+        name: "etl".into(),
+        namespace: "ml".into(),
+        keep: false,
+        patch: None,
+        dry_run: DryRun::None,
+        force: false,
+        allow_checkpoint_loss: false,
+        save_logs: false,
+        group: None,
+        timeout: Duration::from_secs(1),
+        save_to: home.path().join("saved"),
+        look_in: Vec::new(),
+        now: Time::parse("2026-11-30T09:00:00Z").unwrap(),
+        commands: Commands::new(Kubectl::default(), "ml"),
+        flags: Vec::new(),
+    };
+    let restart = run(&session, &order, &mut Nobody).unwrap();
+    let document = serde_json::to_value(&restart).unwrap();
+    holds_to_schema(&document);
+    assert_eq!((&document["outcome"], &document["savedTo"]), (&json!("declined"), &Value::Null));
+    assert_eq!(cluster.object(&path), Some(job("Failed")));
+    assert!(cluster.writes().iter().all(|write| write.starts_with("dry ")) && !order.save_to.exists());
 }
 
 #[test]
