@@ -2,24 +2,24 @@
 
 use serde_json::{Map, Value, json};
 
-use super::facts::{Facts, Wish, listed};
+use super::facts::{Facts, listed};
 use super::guards::{self, Depth};
 use super::object::{self, array, condition, controller, is_set, number, text, uid};
 use super::plan::{Action, Plan};
-use super::{names, volumes};
+use super::{Order, names, volumes};
 use crate::report::RefusalReason;
 
-pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
+pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
-    guards::check(&mut plan, facts, wish, Depth::Copied);
-    if wish.keep {
+    guards::check(&mut plan, facts, order, Depth::Copied);
+    if order.keep {
         plan.refuse(
             RefusalReason::NotPossible,
-            format!("--keep says nothing for {}: a run by hand replaces no other", wish.subject()),
-            vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+            format!("--keep says nothing for {}: a run by hand replaces no other", order.subject()),
+            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
         );
     }
-    let name = names::with_suffix(wish.name, &facts.object["spec"]["jobTemplate"]["spec"], wish.now);
+    let name = names::with_suffix(&order.name, &facts.object["spec"]["jobTemplate"]["spec"], order.now);
     plan.summary = format!("a Job {name} is made of its template now; the schedule stays as it is");
     history(&mut plan, facts, &name);
     active(&mut plan, facts);
@@ -28,11 +28,11 @@ pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
     }
     let jobs = crate::source::cluster::Object { resource: "jobs".to_owned(), ..facts.at.named(&name) };
     plan.step(
-        format!("create job/{name} from the template of {}", wish.subject()),
+        format!("create job/{name} from the template of {}", order.subject()),
         Action::Create { object: jobs, replaces: None, manifest: job(&facts.object, &name) },
     );
     let selector = format!("batch.kubernetes.io/job-name={name}");
-    plan.next = vec![wish.commands.kubectl(&["get", "pods", "-l", &selector])];
+    plan.next = vec![order.commands.kubectl(&["get", "pods", "-l", &selector])];
     plan
 }
 
@@ -123,7 +123,7 @@ fn job(cron_job: &Value, name: &str) -> Value {
 mod tests {
     use super::*;
     use crate::restart::kind::Kind;
-    use crate::restart::tests::{facts, wish};
+    use crate::restart::tests::{facts, order};
 
     /// A finished Job.
     fn finished(name: &str, ended: &str, started: &str) -> Value {
@@ -172,7 +172,7 @@ mod tests {
             "metadata": {"name": "backup-1-x", "ownerReferences": [{"uid": "uid-backup-1", "controller": true}]},
             "spec": {"volumes": [{"name": "dump", "ephemeral": {}}]}, "status": {"phase": "Failed"},
         })];
-        let planned = plan(&facts, &wish(Kind::CronJob, "backup"));
+        let planned = plan(&facts, &order(Kind::CronJob, "backup"));
         assert_eq!(
             planned.loses,
             [
@@ -195,7 +195,7 @@ mod tests {
                 "spec": {"unknown": 1, "template": {"spec": {}}}}},
             "status": {"active": [{"name": "backup-1"}]},
         });
-        let planned = plan(&facts(&cron_job), &wish(Kind::CronJob, "backup"));
+        let planned = plan(&facts(&cron_job), &order(Kind::CronJob, "backup"));
         assert!(planned.refusals.is_empty() && planned.loses.is_empty());
         assert!(planned.notes[0].contains("Forbid") && planned.notes[0].contains("backup-1"), "{planned:?}");
         let [step] = &planned.steps[..] else { panic!("{planned:?}") };

@@ -1,11 +1,7 @@
 use serde_json::Value;
 
-use super::command::Commands;
-use super::kind::Kind;
-use super::object;
-use super::patch::Patch;
 use super::plan::Plan;
-use crate::model::Time;
+use super::{Order, object};
 use crate::report::RefusalReason;
 use crate::source::cluster::Object;
 
@@ -56,32 +52,15 @@ pub(super) enum Fate {
     Unknown(String),
 }
 
-/// What is asked for, as far as the plan depends on it.
-#[derive(Clone, Debug)]
-pub(super) struct Wish<'a> {
-    pub(super) kind: Kind,
-    pub(super) name: &'a str,
-    pub(super) keep: bool,
-    /// A change of what is made again.
-    pub(super) patch: Option<&'a Patch>,
-    pub(super) force: bool,
-    pub(super) allow_checkpoint_loss: bool,
-    pub(super) group: Option<u32>,
-    pub(super) now: Time,
-    pub(super) commands: &'a Commands,
-    /// The flags of this run.
-    pub(super) flags: &'a [String],
-}
-
-impl Wish<'_> {
+impl Order {
     /// The same command with one flag more.
     pub(super) fn again_with(&self, flag: &str) -> String {
-        self.commands.again(self.kind.name(), self.name, self.flags, flag)
+        self.commands.again(self.kind.name(), &self.name, &self.flags, flag)
     }
 
     /// What is made again, with the change that is asked for.
     pub(super) fn changed(&self, plan: &mut Plan, manifest: Value) -> Value {
-        let Some(patch) = self.patch else { return manifest };
+        let Some(patch) = &self.patch else { return manifest };
         match patch.apply(&manifest) {
             Ok(changed) => {
                 plan.note("the new one is changed by --patch");

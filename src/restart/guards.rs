@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::facts::{Facts, Wish};
+use super::Order;
+use super::facts::Facts;
 use super::kind::Kind;
 use super::object::{annotation, array, controller, is_being_deleted, label, text};
 use super::plan::Plan;
@@ -32,42 +33,42 @@ pub(super) fn queue(object: &Value) -> Option<&str> {
 }
 
 /// All that is the same for every kind.
-pub(super) fn check(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
-    being_deleted(plan, facts, wish);
-    owned(plan, facts, wish, depth);
-    managed_elsewhere(plan, facts, wish, depth);
-    applied_from_a_repository(plan, facts, wish, depth);
+pub(super) fn check(plan: &mut Plan, facts: &Facts, order: &Order, depth: Depth) {
+    being_deleted(plan, facts, order);
+    owned(plan, facts, order, depth);
+    managed_elsewhere(plan, facts, order, depth);
+    applied_from_a_repository(plan, facts, order, depth);
 }
 
-fn being_deleted(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+fn being_deleted(plan: &mut Plan, facts: &Facts, order: &Order) {
     if is_being_deleted(&facts.object) {
         let since = text(&facts.object, "/metadata/deletionTimestamp");
         plan.refuse(
             RefusalReason::BeingDeleted,
-            format!("{} is being deleted by somebody else since {since}: wait until it is gone", wish.subject()),
-            vec![wish.commands.kubectl(&["get", wish.kind.name(), wish.name, "-o", "yaml"])],
+            format!("{} is being deleted by somebody else since {since}: wait until it is gone", order.subject()),
+            vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])],
         );
     }
 }
 
-fn owned(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
+fn owned(plan: &mut Plan, facts: &Facts, order: &Order, depth: Depth) {
     let Some(owner) = controller(&facts.object) else { return };
     let (kind, name) = (text(owner, "/kind"), text(owner, "/name"));
     let named = format!("{}/{name}", kind.to_ascii_lowercase());
     match depth {
         // A pod is replaced by the workload itself, and what is new does not touch what is there.
-        Depth::PodOnly => plan.note(format!("{named} controls {}, and goes on doing so", wish.subject())),
-        Depth::Copied if wish.kind == Kind::CronJob => {}
+        Depth::PodOnly => plan.note(format!("{named} controls {}, and goes on doing so", order.subject())),
+        Depth::Copied if order.kind == Kind::CronJob => {}
         _ => {
             let command = match Kind::of_owner(text(owner, "/apiVersion"), kind) {
-                Some(kind) => wish.commands.restart(kind.name(), name, &[]),
-                None => wish.commands.kubectl(&["get", &kind.to_ascii_lowercase(), name, "-o", "yaml"]),
+                Some(kind) => order.commands.restart(kind.name(), name, &[]),
+                None => order.commands.kubectl(&["get", &kind.to_ascii_lowercase(), name, "-o", "yaml"]),
             };
             // The server does not check how an owner is called.
             let commands = Some(command).filter(|_| is_name(kind) && is_name(name));
             plan.refuse(
                 RefusalReason::Owned,
-                format!("{named} controls {} and would fight the restart: restart {named} instead", wish.subject()),
+                format!("{named} controls {} and would fight the restart: restart {named} instead", order.subject()),
                 commands.into_iter().collect(),
             );
         }
@@ -84,14 +85,14 @@ const fn built_in_controller(kind: Kind) -> Option<&'static str> {
     }
 }
 
-fn managed_elsewhere(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
+fn managed_elsewhere(plan: &mut Plan, facts: &Facts, order: &Order, depth: Depth) {
     let manager = text(&facts.object, "/spec/managedBy");
-    let Some(built_in) = built_in_controller(wish.kind) else { return };
+    let Some(built_in) = built_in_controller(order.kind) else { return };
     if depth != Depth::Copied && !manager.is_empty() && manager != built_in {
         plan.refuse(
             RefusalReason::ManagedBy,
-            format!("{} is run by {manager} (spec.managedBy), not by this cluster: restart it there", wish.subject()),
-            vec![wish.commands.kubectl(&["get", wish.kind.name(), wish.name, "-o", "yaml"])],
+            format!("{} is run by {manager} (spec.managedBy), not by this cluster: restart it there", order.subject()),
+            vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])],
         );
     }
 }
@@ -130,19 +131,19 @@ fn by_manager(object: &Value) -> Option<String> {
     })
 }
 
-fn applied_from_a_repository(plan: &mut Plan, facts: &Facts, wish: &Wish, depth: Depth) {
+fn applied_from_a_repository(plan: &mut Plan, facts: &Facts, order: &Order, depth: Depth) {
     let Some(application) = application(&facts.object) else { return };
     match depth {
-        Depth::Recreated if wish.force => plan.note(format!(
+        Depth::Recreated if order.force => plan.note(format!(
             "{application} applies it: it may make the object itself between the deletion and the creation"
         )),
         Depth::Recreated => plan.refuse(
             RefusalReason::GitOps,
             format!(
                 "{application} applies {} and may make it again itself: pause its sync first, or go on with --force",
-                wish.subject()
+                order.subject()
             ),
-            vec![wish.again_with("--force")],
+            vec![order.again_with("--force")],
         ),
         Depth::Changed | Depth::Toggled => {
             plan.note(format!("{application} applies it, and may take the change back where it heals itself"));
@@ -157,12 +158,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::restart::tests::{facts, wish};
+    use crate::restart::tests::{facts, order};
 
     fn checked(metadata: &Value, spec: &Value, kind: Kind, force: bool, depth: Depth) -> Plan {
         let mut plan = Plan::default();
         let facts = facts(&json!({"metadata": metadata, "spec": spec}));
-        check(&mut plan, &facts, &crate::restart::facts::Wish { force, ..wish(kind, "etl") }, depth);
+        check(&mut plan, &facts, &crate::restart::Order { force, ..order(kind, "etl") }, depth);
         plan
     }
 

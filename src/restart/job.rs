@@ -1,55 +1,55 @@
 //! Jobs are made again from their own spec, as a finished one cannot be started and a running one not be reset.
 
 use super::checkpoints::since_the_last;
-use super::facts::{Facts, Wish};
+use super::facts::Facts;
 use super::gather::pods_of;
 use super::guards::{self, Depth};
 use super::kind::Kind;
 use super::object::{condition, is_set, number, set, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
-use super::{names, volumes};
+use super::{Order, names, volumes};
 use crate::report::RefusalReason;
 
-pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
+pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
-    let depth = if wish.keep { Depth::Copied } else { Depth::Recreated };
-    guards::check(&mut plan, facts, wish, depth);
-    still_running(&mut plan, facts, wish);
+    let depth = if order.keep { Depth::Copied } else { Depth::Recreated };
+    guards::check(&mut plan, facts, order, depth);
+    still_running(&mut plan, facts, order);
     failed_by_rule(&mut plan, facts);
-    let mut manifest = wish.changed(&mut plan, strip(Kind::Job, &facts.object));
+    let mut manifest = order.changed(&mut plan, strip(Kind::Job, &facts.object));
     if guards::queue(&facts.object).is_some() {
         set(&mut manifest, &["spec", "suspend"], true);
         plan.note(QUEUED);
     } else if facts.object.pointer("/spec/suspend") == Some(&true.into()) {
         plan.note("spec.suspend is true, and stays so: the new Job waits until it is resumed");
     }
-    let selector = if wish.keep {
-        selector_of_both(&mut plan, facts, wish, &manifest);
-        let name = names::with_suffix(wish.name, &manifest["spec"], wish.now);
+    let selector = if order.keep {
+        selector_of_both(&mut plan, facts, order, &manifest);
+        let name = names::with_suffix(&order.name, &manifest["spec"], order.now);
         manifest = renamed(manifest, &name);
         let selector = pods_of(&manifest);
         plan.summary = format!("a new Job {name} is made from its own spec, and the old one stays");
         plan.step(
-            format!("create job/{name} from the spec of job/{}", wish.name),
+            format!("create job/{name} from the spec of job/{}", &order.name),
             Action::Create { object: facts.at.named(&name), replaces: None, manifest },
         );
         selector
     } else {
         let selector = pods_of(&manifest);
         "the old Job is deleted, and made again from its own spec".clone_into(&mut plan.summary);
-        recreate(&mut plan, facts, wish, manifest);
-        volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &[uid(&facts.object)]);
+        recreate(&mut plan, facts, order, manifest);
+        volumes::go_with(&mut plan, facts, order, &facts.pods.iter().collect::<Vec<_>>(), &[uid(&facts.object)]);
         losses(&mut plan, facts);
         selector
     };
-    plan.next = vec![wish.commands.kubectl(&["get", "pods", "-l", &selector])];
+    plan.next = vec![order.commands.kubectl(&["get", "pods", "-l", &selector])];
     plan
 }
 
 /// A selector that its author wrote goes into the copy as it is, and two Jobs with one selector may count and delete each
 /// other's pods. Source: Kubernetes `batch/v1`, `JobSpec.manualSelector`.
-fn selector_of_both(plan: &mut Plan, facts: &Facts, wish: &Wish, manifest: &serde_json::Value) {
+fn selector_of_both(plan: &mut Plan, facts: &Facts, order: &Order, manifest: &serde_json::Value) {
     let selector = "/spec/selector";
     if is_set(manifest, "/spec/manualSelector") && manifest.pointer(selector) == facts.object.pointer(selector) {
         plan.refuse(
@@ -58,9 +58,9 @@ fn selector_of_both(plan: &mut Plan, facts: &Facts, wish: &Wish, manifest: &serd
                 "--keep would give a second Job the selector of {}, which its author wrote (manualSelector), and each may \
                  take the other's pods for its own: restart it without --keep, or give the new one a selector and labels \
                  of its own with --patch",
-                wish.subject()
+                order.subject()
             ),
-            vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
         );
     }
 }
@@ -70,8 +70,8 @@ pub(super) const QUEUED: &str = "Kueue admits it anew: it is created suspended a
                                  selectors and tolerations that Kueue put into the template are kept";
 
 /// Deletes the object, waits for the name to be free, and creates it from `manifest`.
-pub(super) fn recreate(plan: &mut Plan, facts: &Facts, wish: &Wish, manifest: serde_json::Value) {
-    let (object, uid, subject) = (facts.at.clone(), uid(&facts.object).to_owned(), wish.subject());
+pub(super) fn recreate(plan: &mut Plan, facts: &Facts, order: &Order, manifest: serde_json::Value) {
+    let (object, uid, subject) = (facts.at.clone(), uid(&facts.object).to_owned(), order.subject());
     plan.step(format!("delete {subject}, its pods first"), Action::Delete { object: object.clone(), uid: uid.clone() });
     plan.step(
         format!("wait until {subject} and its pods are gone"),
@@ -103,7 +103,7 @@ fn failed_by_rule(plan: &mut Plan, facts: &Facts) {
 }
 
 /// A Job that is not over is left to its controller.
-fn still_running(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+fn still_running(plan: &mut Plan, facts: &Facts, order: &Order) {
     let job = &facts.object;
     if condition(job, &["Failed", "Complete"]).is_some() {
         return;
@@ -117,14 +117,14 @@ fn still_running(plan: &mut Plan, facts: &Facts, wish: &Wish) {
     } else {
         format!("has not ended: {}", retries(facts))
     };
-    if wish.force {
-        plan.note(format!("{} {state}", wish.subject()));
+    if order.force {
+        plan.note(format!("{} {state}", order.subject()));
         return;
     }
     plan.refuse(
         RefusalReason::StillRunning,
-        format!("{} {state}; wait for its end, or go on with --force", wish.subject()),
-        vec![wish.again_with("--force")],
+        format!("{} {state}; wait for its end, or go on with --force", order.subject()),
+        vec![order.again_with("--force")],
     );
 }
 
@@ -146,7 +146,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::restart::tests::{facts, wish};
+    use crate::restart::tests::{facts, order};
 
     fn job(condition: &str) -> Value {
         let conditions: Vec<Value> = Some(condition)
@@ -172,9 +172,9 @@ mod tests {
         ] {
             for keep in [false, true] {
                 let facts = facts(&job(condition));
-                let refused = plan(&facts, &Wish { keep, ..wish(Kind::Job, "etl") });
+                let refused = plan(&facts, &Order { keep, ..order(Kind::Job, "etl") });
                 assert_eq!(refused.refusals.first().map(|r| r.message.contains(said.unwrap())), said.map(|_| true));
-                let forced = plan(&facts, &Wish { keep, force: true, ..wish(Kind::Job, "etl") });
+                let forced = plan(&facts, &Order { keep, force: true, ..order(Kind::Job, "etl") });
                 assert!(forced.refusals.is_empty());
                 assert_eq!(forced.notes.iter().any(|notice| notice.contains(said.unwrap_or("?"))), said.is_some());
             }
@@ -184,11 +184,11 @@ mod tests {
     #[test]
     fn the_old_one_goes_first_or_stays_beside_a_new_one() {
         let facts = facts(&job("Failed"));
-        let planned = plan(&facts, &wish(Kind::Job, "etl"));
+        let planned = plan(&facts, &order(Kind::Job, "etl"));
         let verbs: Vec<_> = planned.steps.iter().map(|step| step.action.verb()).collect();
         assert_eq!(verbs, [Some("delete"), None, Some("create")]);
         assert!(planned.loses.iter().any(|loss| loss.contains("Failed (BackoffLimitExceeded)")), "{planned:?}");
-        let kept = plan(&facts, &Wish { keep: true, ..wish(Kind::Job, "etl") });
+        let kept = plan(&facts, &Order { keep: true, ..order(Kind::Job, "etl") });
         assert!(kept.loses.is_empty());
         let [step] = &kept.steps[..] else { panic!("{kept:?}") };
         let Action::Create { object, replaces: None, manifest } = &step.action else { panic!("{kept:?}") };
@@ -212,7 +212,7 @@ mod tests {
             job["spec"]["selector"] = selector("a");
             job["spec"]["template"] = json!({"metadata": {"labels": {"app": "a"}}});
             let patch = patch.map(|patch| patch.parse().unwrap());
-            let planned = plan(&facts(&job), &Wish { keep, patch: patch.as_ref(), ..wish(Kind::Job, "etl") });
+            let planned = plan(&facts(&job), &Order { keep, patch: patch.clone(), ..order(Kind::Job, "etl") });
             let reasons: Vec<_> = planned.refusals.iter().map(|refusal| refusal.reason).collect();
             assert_eq!(reasons == [RefusalReason::NotPossible], refused, "{manual} {keep} {patch:?}: {planned:?}");
             assert!(refused || reasons.is_empty(), "{planned:?}");
@@ -225,7 +225,7 @@ mod tests {
         {
             let mut job = job("Failed");
             job["status"]["conditions"][0]["reason"] = reason.into();
-            let planned = plan(&facts(&job), &wish(Kind::Job, "etl"));
+            let planned = plan(&facts(&job), &order(Kind::Job, "etl"));
             assert_eq!(planned.notes.iter().any(|notice| notice.contains("it will fail again")), said, "{reason}");
         }
     }
@@ -234,7 +234,7 @@ mod tests {
     fn a_queued_job_is_created_suspended() {
         let mut job = job("Failed");
         job["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "gpus"});
-        let planned = plan(&facts(&job), &wish(Kind::Job, "etl"));
+        let planned = plan(&facts(&job), &order(Kind::Job, "etl"));
         let Some(Action::Create { manifest, .. }) = planned.steps.last().map(|step| &step.action) else { panic!() };
         assert_eq!(manifest["spec"]["suspend"], true);
         assert_eq!(planned.notes, [QUEUED]);

@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 
 use super::checkpoints::since_the_last;
-use super::facts::{Facts, Wish, counted};
+use super::facts::{Facts, counted};
 use super::guards::{self, Depth};
 use super::job::{QUEUED, recreate};
 use super::kind::Kind;
 use super::object::{array, condition, is_being_deleted, is_set, name, number, set, text, uid};
 use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
-use super::{names, volumes};
+use super::{Order, names, volumes};
 use crate::report::RefusalReason;
 
-pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
-    match (has_ended(&facts.object), wish.keep) {
-        (true, true) => copied(facts, wish),
-        (true, false) => recreated(facts, wish),
-        (false, _) => resumed(facts, wish),
+pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
+    match (has_ended(&facts.object), order.keep) {
+        (true, true) => copied(facts, order),
+        (true, false) => recreated(facts, order),
+        (false, _) => resumed(facts, order),
     }
 }
 
@@ -27,11 +27,11 @@ pub(super) fn has_ended(job_set: &Value) -> bool {
 }
 
 /// Source: JobSet `pkg/controllers/volume_claim_policy.go`, `GeneratePVCName`.
-fn copied(facts: &Facts, wish: &Wish) -> Plan {
+fn copied(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
-    guards::check(&mut plan, facts, wish, Depth::Copied);
-    let manifest = manifest(&mut plan, facts, wish);
-    let new = names::with_suffix(wish.name, &manifest["spec"], wish.now);
+    guards::check(&mut plan, facts, order, Depth::Copied);
+    let manifest = manifest(&mut plan, facts, order);
+    let new = names::with_suffix(&order.name, &manifest["spec"], order.now);
     plan.summary = format!("a new JobSet {new} is made from its own spec, and the old one stays");
     if !array(&facts.object, "/spec/volumeClaimPolicies").is_empty() {
         plan.note(format!(
@@ -39,23 +39,23 @@ fn copied(facts: &Facts, wish: &Wish) -> Plan {
         ));
     }
     plan.step(
-        format!("create jobset/{new} from the spec of {}", wish.subject()),
+        format!("create jobset/{new} from the spec of {}", order.subject()),
         Action::Create { object: facts.at.named(&new), replaces: None, manifest: renamed(manifest, &new) },
     );
-    plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &format!("jobset/{new}")])];
+    plan.next = vec![order.commands.kubectl(&["sigapps", "explain", &format!("jobset/{new}")])];
     plan
 }
 
-fn recreated(facts: &Facts, wish: &Wish) -> Plan {
+fn recreated(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
     "it has ended: it is deleted, and made again from its own spec".clone_into(&mut plan.summary);
-    guards::check(&mut plan, facts, wish, Depth::Recreated);
-    volumes::at_risk(&mut plan, facts, wish);
+    guards::check(&mut plan, facts, order, Depth::Recreated);
+    volumes::at_risk(&mut plan, facts, order);
     let owners: Vec<&str> = std::iter::once(&facts.object).chain(&facts.jobs).map(uid).collect();
-    volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &owners);
-    let mut manifest = manifest(&mut plan, facts, wish);
+    volumes::go_with(&mut plan, facts, order, &facts.pods.iter().collect::<Vec<_>>(), &owners);
+    let mut manifest = manifest(&mut plan, facts, order);
     volumes::use_again(&mut plan, facts, &mut manifest);
-    recreate(&mut plan, facts, wish, manifest);
+    recreate(&mut plan, facts, order, manifest);
     plan.loses.extend(facts.pods_and_logs());
     if !facts.jobs.is_empty() {
         let names: Vec<&str> = facts.jobs.iter().map(name).collect();
@@ -65,12 +65,12 @@ fn recreated(facts: &Facts, wish: &Wish) -> Plan {
     let restarts = number(&facts.object, "/status/restarts").unwrap_or_default();
     plan.lose(format!("its status: conditions and restart counters ({restarts} restarts), which begin at 0 again"));
     plan.lose(since_the_last(&facts.object));
-    plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &wish.subject()])];
+    plan.next = vec![order.commands.kubectl(&["sigapps", "explain", &order.subject()])];
     plan
 }
 
-fn manifest(plan: &mut Plan, facts: &Facts, wish: &Wish) -> Value {
-    let mut manifest = wish.changed(plan, strip(Kind::JobSet, &facts.object));
+fn manifest(plan: &mut Plan, facts: &Facts, order: &Order) -> Value {
+    let mut manifest = order.changed(plan, strip(Kind::JobSet, &facts.object));
     if guards::queue(&facts.object).is_some() {
         set(&mut manifest, &["spec", "suspend"], true);
         plan.note(QUEUED);
@@ -78,38 +78,38 @@ fn manifest(plan: &mut Plan, facts: &Facts, wish: &Wish) -> Value {
     manifest
 }
 
-fn resumed(facts: &Facts, wish: &Wish) -> Plan {
+fn resumed(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
     "it is suspended, and resumed when its pods have ended".clone_into(&mut plan.summary);
-    guards::check(&mut plan, facts, wish, Depth::Toggled);
-    if wish.keep {
+    guards::check(&mut plan, facts, order, Depth::Toggled);
+    if order.keep {
         plan.refuse(
             RefusalReason::NotPossible,
-            format!("--keep is for what has ended, and {} has not", wish.subject()),
-            vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+            format!("--keep is for what has ended, and {} has not", order.subject()),
+            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
         );
     }
-    if wish.patch.is_some() {
+    if order.patch.is_some() {
         plan.refuse(
             RefusalReason::NotPossible,
-            format!("--patch is for what is made again, and {} has not ended: its spec is fixed", wish.subject()),
+            format!("--patch is for what is made again, and {} has not ended: its spec is fixed", order.subject()),
             Vec::new(),
         );
     }
-    suspended_by_others(&mut plan, facts, wish);
-    restarting(&mut plan, facts, wish);
+    suspended_by_others(&mut plan, facts, order);
+    restarting(&mut plan, facts, order);
     let (object, uid) = (facts.at.clone(), uid(&facts.object));
     let suspend = |value: bool| json!({"metadata": {"uid": uid}, "spec": {"suspend": value}});
-    let subject = wish.subject();
+    let subject = order.subject();
     plan.step(format!("suspend {subject}"), Action::Patch { object: object.clone(), body: suspend(true) });
     plan.step(
         format!("wait until {subject} is suspended and its pods have ended"),
         Action::AwaitSuspended { object: object.clone(), uid: uid.to_owned() },
     );
     plan.step(format!("resume {subject}"), Action::Patch { object, body: suspend(false) });
-    volumes::go_with(&mut plan, facts, wish, &facts.running().collect::<Vec<_>>(), &[]);
+    volumes::go_with(&mut plan, facts, order, &facts.running().collect::<Vec<_>>(), &[]);
     resumed_losses(&mut plan, facts);
-    plan.next = vec![wish.commands.kubectl(&["sigapps", "explain", &subject])];
+    plan.next = vec![order.commands.kubectl(&["sigapps", "explain", &subject])];
     plan
 }
 
@@ -128,7 +128,7 @@ fn resumed_losses(plan: &mut Plan, facts: &Facts) {
     plan.note("its restart counters stay as they are: this is not counted as a restart");
 }
 
-fn suspended_by_others(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+fn suspended_by_others(plan: &mut Plan, facts: &Facts, order: &Order) {
     if let Some(queue) = guards::queue(&facts.object) {
         let selector = format!("kueue.x-k8s.io/job-uid={}", uid(&facts.object));
         plan.refuse(
@@ -136,39 +136,39 @@ fn suspended_by_others(plan: &mut Plan, facts: &Facts, wish: &Wish) {
             format!(
                 "Kueue decides when {} is suspended (queue {queue}): set spec.active of its Workload to false and then to \
                  true again instead",
-                wish.subject()
+                order.subject()
             ),
-            vec![wish.commands.kubectl(&["get", "workloads.kueue.x-k8s.io", "-l", &selector])],
+            vec![order.commands.kubectl(&["get", "workloads.kueue.x-k8s.io", "-l", &selector])],
         );
     } else if is_set(&facts.object, "/spec/suspend") {
         plan.refuse(
             RefusalReason::Suspended,
-            format!("{} is suspended by somebody else: find out why, and resume it", wish.subject()),
-            vec![wish.commands.merge("jobset", wish.name, r#"{"spec":{"suspend":false}}"#)],
+            format!("{} is suspended by somebody else: find out why, and resume it", order.subject()),
+            vec![order.commands.merge("jobset", &order.name, r#"{"spec":{"suspend":false}}"#)],
         );
     }
 }
 
 /// A `JobSet` that deals with a failure is left to its controller.
-fn restarting(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+fn restarting(plan: &mut Plan, facts: &Facts, order: &Order) {
     let failing =
         facts.jobs.iter().find(|job| !is_being_deleted(job) && condition(job, &["Failed", "FailureTarget"]).is_some());
     let why = match (condition(&facts.object, &["RestartingJobSet"]), failing) {
         (Some(condition), _) => format!("is being restarted by its controller ({})", text(condition, "/reason")),
         (None, Some(job)) => format!("is about to be judged by its controller: job/{} fails", name(job)),
         (None, None) => {
-            plan.note(format!("{} runs well: {}", wish.subject(), restarts_left(&facts.object)));
+            plan.note(format!("{} runs well: {}", order.subject(), restarts_left(&facts.object)));
             return;
         }
     };
-    let state = format!("{} {why}; {}", wish.subject(), restarts_left(&facts.object));
-    if wish.force {
+    let state = format!("{} {why}; {}", order.subject(), restarts_left(&facts.object));
+    if order.force {
         plan.note(state);
     } else {
         plan.refuse(
             RefusalReason::StillRunning,
             format!("{state}; wait for it, or go on with --force"),
-            vec![wish.again_with("--force")],
+            vec![order.again_with("--force")],
         );
     }
 }
@@ -183,7 +183,7 @@ fn restarts_left(job_set: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::restart::tests::{facts, wish};
+    use crate::restart::tests::{facts, order};
 
     fn job_set(status: &Value) -> Value {
         json!({
@@ -205,26 +205,26 @@ mod tests {
     #[test]
     fn what_runs_is_suspended_and_resumed_and_what_has_ended_is_made_again() {
         let running = facts(&job_set(&json!({"restartsCountTowardsMax": 1})));
-        let planned = plan(&running, &wish(Kind::JobSet, "llama"));
+        let planned = plan(&running, &order(Kind::JobSet, "llama"));
         assert_eq!(verbs(&planned), ["patch", "wait", "patch"]);
         assert!(planned.notes.iter().any(|n| n.contains("runs well: 3 of 4 restarts left")), "{planned:?}");
         for status in
             [json!({"terminalState": "Failed"}), json!({"conditions": [{"type": "Completed", "status": "True"}]})]
         {
             let ended = facts(&job_set(&status));
-            assert_eq!(verbs(&plan(&ended, &wish(Kind::JobSet, "llama"))), ["delete", "wait", "create"]);
-            let kept = plan(&ended, &Wish { keep: true, ..wish(Kind::JobSet, "llama") });
+            assert_eq!(verbs(&plan(&ended, &order(Kind::JobSet, "llama"))), ["delete", "wait", "create"]);
+            let kept = plan(&ended, &Order { keep: true, ..order(Kind::JobSet, "llama") });
             assert_eq!(verbs(&kept), ["create"]);
             assert!(kept.notes.iter().any(|notice| notice.contains("new and empty")), "{kept:?}");
         }
-        let kept = plan(&running, &Wish { keep: true, ..wish(Kind::JobSet, "llama") });
+        let kept = plan(&running, &Order { keep: true, ..order(Kind::JobSet, "llama") });
         assert_eq!(kept.refusals[0].reason, RefusalReason::NotPossible);
     }
 
     #[test]
     fn somebody_elses_suspend_and_a_restart_under_way_are_left_alone() {
         let refusal = |job_set: &Value, force| {
-            let planned = plan(&facts(job_set), &Wish { force, ..wish(Kind::JobSet, "llama") });
+            let planned = plan(&facts(job_set), &Order { force, ..order(Kind::JobSet, "llama") });
             planned.refusals.first().map(|refusal| refusal.reason)
         };
         let mut queued = job_set(&json!({}));
@@ -246,7 +246,7 @@ mod tests {
         failing.jobs = vec![json!({
             "metadata": {"name": "llama-w-0"}, "status": {"conditions": [{"type": "FailureTarget", "status": "True"}]},
         })];
-        let refused = plan(&failing, &wish(Kind::JobSet, "llama"));
+        let refused = plan(&failing, &order(Kind::JobSet, "llama"));
         assert!(refused.refusals[0].message.contains("job/llama-w-0 fails; 4 of 4 restarts left"), "{refused:?}");
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::facts::{Facts, Wish, counted};
+use super::Order;
+use super::facts::{Facts, counted};
 use super::guards::{self, Depth};
 use super::object::{controller, is_being_deleted, is_ready, label, name, number, text, uid};
 use super::plan::{Action, Plan};
@@ -36,21 +37,21 @@ impl Group<'_> {
     }
 }
 
-pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
+pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
     "the leader pod of one group is deleted, and its controller makes the group anew".clone_into(&mut plan.summary);
-    guards::check(&mut plan, facts, wish, Depth::PodOnly);
-    if wish.keep {
+    guards::check(&mut plan, facts, order, Depth::PodOnly);
+    if order.keep {
         plan.refuse(
             RefusalReason::NotPossible,
-            format!("--keep is for Jobs and JobSets, not for {}", wish.subject()),
-            vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+            format!("--keep is for Jobs and JobSets, not for {}", order.subject()),
+            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
         );
     }
     let groups = groups(facts);
-    match choose(&groups, wish.group) {
-        Some(group) => restart(&mut plan, facts, wish, group),
-        None => which(&mut plan, &groups, wish),
+    match choose(&groups, order.group) {
+        Some(group) => restart(&mut plan, facts, order, group),
+        None => which(&mut plan, &groups, order),
     }
     plan
 }
@@ -79,33 +80,33 @@ fn choose<'a>(groups: &'a [Group<'a>], asked: Option<u32>) -> Option<&'a Group<'
     not_ready.next().filter(|_| not_ready.next().is_none())
 }
 
-fn which(plan: &mut Plan, groups: &[Group], wish: &Wish) {
-    let subject = wish.subject();
+fn which(plan: &mut Plan, groups: &[Group], order: &Order) {
+    let subject = order.subject();
     let listed: Vec<String> = groups.iter().map(Group::state).collect();
     let there = match listed[..] {
         [] => "it has none (replicas 0)".to_owned(),
         _ => format!("its groups are {}", listed.join(", ")),
     };
-    let message = match wish.group {
+    let message = match order.group {
         Some(asked) => format!("{subject} has no group {asked}: {there}"),
         None => format!("say with --group which group of {subject} to restart: {there}"),
     };
     let example = groups.iter().find(|group| !group.is_ready()).or(groups.first());
     let command = example.map(|group| {
         let group = group.index.to_string();
-        wish.commands.restart(wish.kind.name(), wish.name, &["--group", &group])
+        order.commands.restart(order.kind.name(), &order.name, &["--group", &group])
     });
     plan.refuse(RefusalReason::WhichGroup, message, command.into_iter().collect());
 }
 
-fn restart(plan: &mut Plan, facts: &Facts, wish: &Wish, group: &Group) {
+fn restart(plan: &mut Plan, facts: &Facts, order: &Order, group: &Group) {
     let index = group.index;
-    let selector = format!("{NAME}={},{GROUP}={index}", wish.name);
-    plan.next = vec![wish.commands.kubectl(&["get", "pods", "-l", &selector])];
+    let selector = format!("{NAME}={},{GROUP}={index}", &order.name);
+    plan.next = vec![order.commands.kubectl(&["get", "pods", "-l", &selector])];
     let Some(leader) = group.leader.filter(|leader| !is_being_deleted(leader)) else {
         plan.refuse(
             RefusalReason::StillRunning,
-            format!("group {index} of {} is being made anew already: it has no leader pod now", wish.subject()),
+            format!("group {index} of {} is being made anew already: it has no leader pod now", order.subject()),
             plan.next.clone(),
         );
         return;
@@ -118,7 +119,7 @@ fn restart(plan: &mut Plan, facts: &Facts, wish: &Wish, group: &Group) {
         Action::Delete { object: object.clone(), uid: uid.clone() },
     );
     plan.step(format!("wait until a new pod/{} is there", object.name), Action::AwaitReplaced { object, uid });
-    group_volumes(plan, facts, wish, group);
+    group_volumes(plan, facts, order, group);
     let pods: Vec<Value> = group.pods.iter().copied().cloned().collect();
     plan.loses.extend(Facts { pods, ..Facts::default() }.pods_and_logs());
     plan.lose(super::checkpoints::since_the_last(&facts.object));
@@ -129,13 +130,13 @@ fn restart(plan: &mut Plan, facts: &Facts, wish: &Wish, group: &Group) {
 
 /// The workers' `StatefulSet` belongs to the leader pod and goes with it, and with it the claims that it owns; the leader's
 /// own claims stay. Source: LeaderWorkerSet `pkg/controllers/pod_controller.go`, `setControllerReferenceWithStatefulSet`.
-fn group_volumes(plan: &mut Plan, facts: &Facts, wish: &Wish, group: &Group) {
+fn group_volumes(plan: &mut Plan, facts: &Facts, order: &Order, group: &Group) {
     let workers: Vec<&Value> = group.pods.iter().copied().filter(|pod| label(pod, WORKER) != Some("0")).collect();
     let owners: BTreeSet<&str> =
         workers.iter().filter_map(|pod| controller(pod)).map(|owner| text(owner, "/uid")).collect();
     let owners: Vec<&str> = owners.into_iter().collect();
-    volumes::go_with(plan, facts, wish, &group.pods, &owners);
-    volumes::of_workers_unread(plan, facts, wish, &workers);
+    volumes::go_with(plan, facts, order, &group.pods, &owners);
+    volumes::of_workers_unread(plan, facts, order, &workers);
 }
 
 #[cfg(test)]
@@ -144,7 +145,7 @@ mod tests {
 
     use super::*;
     use crate::restart::kind::Kind;
-    use crate::restart::tests::{facts, wish};
+    use crate::restart::tests::{facts, order};
 
     /// Groups of two pods; `ready` says of each group whether its pods are.
     fn served(ready: &[bool]) -> Facts {
@@ -177,12 +178,12 @@ mod tests {
             (&[true, true], Some(2), None),
             (&[], None, None),
         ] {
-            let planned = plan(&served(ready), &Wish { group: asked, ..wish(Kind::LeaderWorkerSet, "vllm") });
+            let planned = plan(&served(ready), &Order { group: asked, ..order(Kind::LeaderWorkerSet, "vllm") });
             let deleted = planned.steps.first().map(|step| step.action.object().name.as_str());
             assert_eq!(deleted, leader, "{ready:?} {asked:?}");
             assert_eq!(planned.refusals.is_empty(), leader.is_some(), "{planned:?}");
         }
-        let refused = plan(&served(&[true, true]), &wish(Kind::LeaderWorkerSet, "vllm"));
+        let refused = plan(&served(&[true, true]), &order(Kind::LeaderWorkerSet, "vllm"));
         assert!(refused.refusals[0].message.contains("0 (2 of 2 pods ready), 1 (2 of 2 pods ready)"), "{refused:?}");
         assert_eq!(refused.refusals[0].commands, ["kubectl sigapps restart leaderworkerset/vllm --group 0 -n ml"]);
     }

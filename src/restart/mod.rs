@@ -120,30 +120,32 @@ pub enum RestartError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::LazyLock;
-
     use serde_json::{Value, json};
 
-    use super::facts::{Facts, Wish};
+    use super::facts::Facts;
     use super::*;
     use crate::kubectl::Kubectl;
     use crate::source::cluster::Object;
 
-    static COMMANDS: LazyLock<Commands> = LazyLock::new(|| Commands::new(Kubectl::default(), "ml"));
-
     /// Asks for nothing special.
-    pub(super) fn wish(kind: Kind, name: &str) -> Wish<'_> {
-        Wish {
+    pub(super) fn order(kind: Kind, name: &str) -> Order {
+        Order {
             kind,
-            name,
+            name: name.to_owned(),
+            namespace: "ml".to_owned(),
             keep: false,
             patch: None,
+            dry_run: DryRun::None,
             force: false,
             allow_checkpoint_loss: false,
+            save_logs: false,
             group: None,
+            timeout: Duration::ZERO,
+            save_to: PathBuf::new(),
+            look_in: Vec::new(),
             now: Time::parse("2026-11-30T09:00:00Z").unwrap(),
-            commands: &COMMANDS,
-            flags: &[],
+            commands: Commands::new(Kubectl::default(), "ml"),
+            flags: Vec::new(),
         }
     }
 
@@ -197,11 +199,11 @@ mod tests {
         facts.claims = vec![super::facts::Claim { name: "state-llama".into(), template: "state".into(), fate }];
         for patch in broken(&facts.object) {
             for keep in [false, true] {
-                let wish = |kind| Wish { keep, force: true, patch: Some(&patch), ..wish(kind, "llama") };
+                let order = |kind| Order { keep, force: true, patch: Some(patch.clone()), ..order(kind, "llama") };
                 let created =
                     |plan: &super::plan::Plan| plan.steps.iter().any(|step| step.action.verb() == Some("create"));
-                assert!(created(&job::plan(&facts, &wish(Kind::Job))), "{patch}");
-                assert!(created(&job_set::plan(&facts, &wish(Kind::JobSet))), "{patch}");
+                assert!(created(&job::plan(&facts, &order(Kind::Job))), "{patch}");
+                assert!(created(&job_set::plan(&facts, &order(Kind::JobSet))), "{patch}");
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::facts::{Facts, Wish};
+use super::Order;
+use super::facts::Facts;
 use super::guards::{self, Depth};
 use super::kind::Kind;
 use super::object::{is_set, number, text, uid};
@@ -15,44 +16,44 @@ const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 /// The strategy by which no pod goes by itself.
 const ON_DELETE: (&str, &str) = ("/spec/updateStrategy/type", "OnDelete");
 
-pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
+pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
-    let subject = wish.subject();
+    let subject = order.subject();
     "its pods are replaced as its update strategy says".clone_into(&mut plan.summary);
-    guards::check(&mut plan, facts, wish, Depth::Changed);
-    if wish.keep {
+    guards::check(&mut plan, facts, order, Depth::Changed);
+    if order.keep {
         plan.refuse(
             RefusalReason::NotPossible,
             format!("--keep is for Jobs and JobSets, not for {subject}"),
-            vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
         );
     }
-    if wish.kind == Kind::Deployment && is_set(&facts.object, "/spec/paused") {
+    if order.kind == Kind::Deployment && is_set(&facts.object, "/spec/paused") {
         plan.refuse(
             RefusalReason::Paused,
             format!("{subject} is paused, so that nothing would be rolled out: resume it first"),
-            vec![wish.commands.kubectl(&["rollout", "resume", &subject])],
+            vec![order.commands.kubectl(&["rollout", "resume", &subject])],
         );
     }
-    strategy(&mut plan, facts, wish);
+    strategy(&mut plan, facts, order);
     let body = json!({
         "metadata": {"uid": uid(&facts.object)},
-        "spec": {"template": {"metadata": {"annotations": {RESTARTED_AT: wish.now.to_string()}}}},
+        "spec": {"template": {"metadata": {"annotations": {RESTARTED_AT: order.now.to_string()}}}},
     });
     plan.step(
         format!("set the annotation {RESTARTED_AT} in the pod template of {subject}"),
         Action::Patch { object: facts.at.clone(), body },
     );
     if text(&facts.object, ON_DELETE.0) != ON_DELETE.1 {
-        volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &[]);
+        volumes::go_with(&mut plan, facts, order, &facts.pods.iter().collect::<Vec<_>>(), &[]);
     }
     plan.loses.extend(facts.pods_and_logs());
-    plan.next = vec![wish.commands.kubectl(&["rollout", "status", &subject])];
+    plan.next = vec![order.commands.kubectl(&["rollout", "status", &subject])];
     plan
 }
 
 /// Where the strategy keeps pods as they are, the restart does, too.
-fn strategy(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+fn strategy(plan: &mut Plan, facts: &Facts, order: &Order) {
     if text(&facts.object, ON_DELETE.0) == ON_DELETE.1 {
         plan.note("its updateStrategy is OnDelete: no pod is replaced before somebody deletes it");
     }
@@ -60,7 +61,7 @@ fn strategy(plan: &mut Plan, facts: &Facts, wish: &Wish) {
     if partition > 0 {
         plan.note(format!("its updateStrategy has partition {partition}: pods of lower ordinals are not replaced"));
     }
-    if wish.kind != Kind::DaemonSet && number(&facts.object, "/spec/replicas") == Some(0) {
+    if order.kind != Kind::DaemonSet && number(&facts.object, "/spec/replicas") == Some(0) {
         plan.note("it has 0 replicas: there is nothing to replace");
     }
 }
@@ -70,10 +71,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::restart::tests::{facts, wish};
+    use crate::restart::tests::{facts, order};
 
     fn planned(kind: Kind, spec: &Value) -> Plan {
-        plan(&facts(&json!({"metadata": {"name": "web", "uid": "u1"}, "spec": spec})), &wish(kind, "web"))
+        plan(&facts(&json!({"metadata": {"name": "web", "uid": "u1"}, "spec": spec})), &order(kind, "web"))
     }
 
     #[test]

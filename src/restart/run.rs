@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::carry_out::{Failure, Patience};
 use super::earlier::Standing;
-use super::facts::{Facts, Wish};
+use super::facts::Facts;
 use super::folder::Folder;
 use super::object::uid;
 use super::plan::{Action, Plan, Step};
@@ -66,7 +66,7 @@ pub fn run(session: &Session, order: &Order, console: &mut dyn Console) -> Resul
         return Ok(restart);
     }
     if order.dry_run != DryRun::None {
-        restart.next = vec![again(order, "--yes")];
+        restart.next = vec![order.again_with("--yes")];
         console.planned(&restart);
         return Ok(restart);
     }
@@ -79,11 +79,6 @@ pub fn run(session: &Session, order: &Order, console: &mut dyn Console) -> Resul
     console.saved(&folder.path().display().to_string());
     carry_out_all(session, order, (&folder, record), &mut restart, console)?;
     Ok(restart)
-}
-
-/// The same command again, with one flag more.
-fn again(order: &Order, flag: &str) -> String {
-    order.commands.again(order.kind.name(), &order.name, &order.flags, flag)
 }
 
 /// A restart that was begun and is to be gone on with. Records of others are closed: one without an effect is planned
@@ -193,25 +188,13 @@ fn complete(order: &Order, folder: Folder, record: Record, what: &str) -> Work {
 fn planned(session: &Session, order: &Order, at: &Object) -> Result<Work, RestartError> {
     let Some(object) = session.get(at)? else { return Err(gather::not_found(session, at)) };
     let facts = gather::gather(session, order.kind, at, object)?;
-    let wish = Wish {
-        kind: order.kind,
-        name: &order.name,
-        keep: order.keep,
-        patch: order.patch.as_ref(),
-        force: order.force,
-        allow_checkpoint_loss: order.allow_checkpoint_loss,
-        group: order.group,
-        now: order.now,
-        commands: &order.commands,
-        flags: &order.flags,
-    };
     let mut plan = match order.kind {
-        Kind::Job => job::plan(&facts, &wish),
-        Kind::CronJob => cron_job::plan(&facts, &wish),
-        Kind::JobSet => job_set::plan(&facts, &wish),
-        Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => rollout::plan(&facts, &wish),
-        Kind::LeaderWorkerSet => leader_worker_set::plan(&facts, &wish),
-        Kind::Sandbox => sandbox::plan(&facts, &wish),
+        Kind::Job => job::plan(&facts, order),
+        Kind::CronJob => cron_job::plan(&facts, order),
+        Kind::JobSet => job_set::plan(&facts, order),
+        Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => rollout::plan(&facts, order),
+        Kind::LeaderWorkerSet => leader_worker_set::plan(&facts, order),
+        Kind::Sandbox => sandbox::plan(&facts, order),
     };
     plan.notes.extend(facts.unread.iter().cloned());
     Ok(Work { plan, uid: uid(&facts.object).to_owned(), facts: Some(facts), begun: None, complete: false })
@@ -280,9 +263,9 @@ fn way_out(message: &str) -> Option<&'static str> {
 }
 
 fn rejected(order: &Order, step: &str, message: &str, way_out: Option<&str>) -> RestartRefusal {
-    let subject = format!("{}/{}", order.kind.name(), order.name);
+    let subject = order.subject();
     let (advice, command) = match way_out {
-        Some(way_out) => (way_out, again(order, "--force")),
+        Some(way_out) => (way_out, order.again_with("--force")),
         None => (
             "mend what it says, and run it again",
             order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"]),
@@ -409,7 +392,7 @@ fn how_to_go_on(order: &Order, record: &Record, folder: &Folder) -> Vec<String> 
     if record.finished {
         return vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])];
     }
-    let mut commands = vec![again(order, "--yes")];
+    let mut commands = vec![order.again_with("--yes")];
     commands.extend(by_hand(order, record, folder));
     commands
 }

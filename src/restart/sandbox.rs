@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::facts::{Facts, Wish};
+use super::Order;
+use super::facts::Facts;
 use super::guards::{self, Depth};
 use super::object::{array, is_being_deleted, name, text, uid};
 use super::plan::{Action, Plan};
@@ -13,25 +14,25 @@ use crate::source::cluster::Object;
 /// Source: agent-sandbox `api/v1beta1`, `SandboxPodNameAnnotation`.
 pub(super) const POD_NAME: &str = "agents.x-k8s.io/pod-name";
 
-pub(super) fn plan(facts: &Facts, wish: &Wish) -> Plan {
+pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
     let pod = facts.pods.first().filter(|pod| !is_being_deleted(pod));
     let failed = pod.filter(|pod| text(pod, "/status/phase") == "Failed");
-    guards::check(&mut plan, facts, wish, if failed.is_some() { Depth::PodOnly } else { Depth::Toggled });
-    if wish.keep {
+    guards::check(&mut plan, facts, order, if failed.is_some() { Depth::PodOnly } else { Depth::Toggled });
+    if order.keep {
         plan.refuse(
             RefusalReason::NotPossible,
-            format!("--keep is for Jobs and JobSets, not for {}", wish.subject()),
-            vec![wish.commands.restart(wish.kind.name(), wish.name, &[])],
+            format!("--keep is for Jobs and JobSets, not for {}", order.subject()),
+            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
         );
     }
     match failed {
         Some(pod) => replaced(&mut plan, facts, pod),
-        None => resumed(&mut plan, facts, wish, pod),
+        None => resumed(&mut plan, facts, order, pod),
     }
-    volumes::go_with(&mut plan, facts, wish, &facts.pods.iter().collect::<Vec<_>>(), &[]);
+    volumes::go_with(&mut plan, facts, order, &facts.pods.iter().collect::<Vec<_>>(), &[]);
     state(&mut plan, facts);
-    plan.next = vec![wish.commands.kubectl(&["get", wish.kind.name(), wish.name, "-o", "yaml"])];
+    plan.next = vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])];
     plan
 }
 
@@ -48,17 +49,21 @@ fn replaced(plan: &mut Plan, facts: &Facts, pod: &Value) {
     plan.loses.extend(facts.pods_and_logs());
 }
 
-fn resumed(plan: &mut Plan, facts: &Facts, wish: &Wish, pod: Option<&Value>) {
+fn resumed(plan: &mut Plan, facts: &Facts, order: &Order, pod: Option<&Value>) {
     "it is suspended, and resumed when its pod is gone".clone_into(&mut plan.summary);
     let modes = Modes::of(&facts.object);
     if facts.object["spec"][modes.field] == modes.suspended {
         plan.refuse(
             RefusalReason::Suspended,
-            format!("{} is suspended by somebody else: find out why, and resume it", wish.subject()),
-            vec![wish.commands.merge("sandbox", wish.name, &json!({"spec": {modes.field: modes.running}}).to_string())],
+            format!("{} is suspended by somebody else: find out why, and resume it", order.subject()),
+            vec![order.commands.merge(
+                "sandbox",
+                &order.name,
+                &json!({"spec": {modes.field: modes.running}}).to_string(),
+            )],
         );
     }
-    let (object, subject, own) = (facts.at.clone(), wish.subject(), uid(&facts.object));
+    let (object, subject, own) = (facts.at.clone(), order.subject(), uid(&facts.object));
     let set = |mode: &Value| json!({"metadata": {"uid": own}, "spec": {modes.field: mode}});
     plan.step(format!("suspend {subject}"), Action::Patch { object: object.clone(), body: set(&modes.suspended) });
     if let Some(pod) = pod {
@@ -110,7 +115,7 @@ fn state(plan: &mut Plan, facts: &Facts) {
 mod tests {
     use super::*;
     use crate::restart::kind::Kind;
-    use crate::restart::tests::{facts, wish};
+    use crate::restart::tests::{facts, order};
 
     fn sandbox(version: &str, phase: Option<&str>, spec: &Value) -> Plan {
         let mut facts = facts(&json!({
@@ -118,7 +123,7 @@ mod tests {
         }));
         let pod = |phase| json!({"metadata": {"name": "box", "uid": "p1"}, "status": {"phase": phase}});
         facts.pods = phase.map(pod).into_iter().collect();
-        plan(&facts, &wish(Kind::Sandbox, "box"))
+        plan(&facts, &order(Kind::Sandbox, "box"))
     }
 
     #[test]

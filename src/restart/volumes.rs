@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::Order;
 use super::checkpoints::{saved_on, templates};
-use super::facts::{Claim, Facts, Fate, Wish, listed};
+use super::facts::{Claim, Facts, Fate, listed};
 use super::object::{array, array_mut, name, set, text, uid};
 use super::plan::Plan;
 use crate::report::RefusalReason;
 
 /// What a deletion takes with it, by volume claim. It is never assumed that one holds nothing.
-pub(super) fn at_risk(plan: &mut Plan, facts: &Facts, wish: &Wish) {
+pub(super) fn at_risk(plan: &mut Plan, facts: &Facts, order: &Order) {
     for claim in &facts.claims {
         let holds = match saved_on(&facts.object, &claim.template, &claim.name) {
             Some(sign) => format!("is for checkpoints ({sign})"),
@@ -19,16 +20,16 @@ pub(super) fn at_risk(plan: &mut Plan, facts: &Facts, wish: &Wish) {
         };
         match &claim.fate {
             Fate::Stays(_) | Fate::Missing => {}
-            Fate::StaysUnread(why) => unread(plan, claim, wish, why),
-            Fate::Deleted if wish.allow_checkpoint_loss => {
+            Fate::StaysUnread(why) => unread(plan, claim, order, why),
+            Fate::Deleted if order.allow_checkpoint_loss => {
                 let (claim, with) = (&claim.name, "it is deleted with the JobSet");
                 plan.lose(format!("pvc/{claim} and all that is on it: {with}, and {holds}"));
             }
-            Fate::Unknown(why) if wish.allow_checkpoint_loss => {
+            Fate::Unknown(why) if order.allow_checkpoint_loss => {
                 plan.lose(format!("perhaps pvc/{}: it could not be read ({why})", claim.name));
             }
-            Fate::Deleted => deleted(plan, claim, wish, &holds),
-            Fate::Unknown(why) => unknown(plan, claim, wish, &holds, why),
+            Fate::Deleted => deleted(plan, claim, order, &holds),
+            Fate::Unknown(why) => unknown(plan, claim, order, &holds, why),
         }
     }
 }
@@ -45,9 +46,9 @@ pub(super) struct Going {
 
 /// What goes with pods and owners that are deleted: ephemeral volumes, which are their pod's, and claims that name one of
 /// them as their owner. What is for checkpoints is not deleted unasked.
-pub(super) fn go_with(plan: &mut Plan, facts: &Facts, wish: &Wish, pods: &[&Value], owners: &[&str]) {
+pub(super) fn go_with(plan: &mut Plan, facts: &Facts, order: &Order, pods: &[&Value], owners: &[&str]) {
     for going in &going(facts, pods, owners) {
-        goes(plan, facts, wish, going);
+        goes(plan, facts, order, going);
     }
 }
 
@@ -111,7 +112,7 @@ fn volume_of<'a>(facts: &'a Facts, claim: &'a str) -> &'a str {
 /// The claims of a group's workers, by the rule that a `StatefulSet` names them by, where they could not be read.
 /// Source: LeaderWorkerSet `pkg/controllers/pod_controller.go`; Kubernetes `pkg/controller/statefulset`,
 /// `getPersistentVolumeClaimName`.
-pub(super) fn of_workers_unread(plan: &mut Plan, facts: &Facts, wish: &Wish, workers: &[&Value]) {
+pub(super) fn of_workers_unread(plan: &mut Plan, facts: &Facts, order: &Order, workers: &[&Value]) {
     let template = &facts.object["spec"]["leaderWorkerTemplate"];
     let deletes = text(template, "/persistentVolumeClaimRetentionPolicy/whenDeleted") == "Delete";
     for of in array(template, "/volumeClaimTemplates").iter().filter(|_| facts.owned_unread && deletes) {
@@ -119,27 +120,27 @@ pub(super) fn of_workers_unread(plan: &mut Plan, facts: &Facts, wish: &Wish, wor
         if !claims.is_empty() {
             let because = "persistentVolumeClaimRetentionPolicy.whenDeleted is Delete".to_owned();
             let volume = name(of).to_owned();
-            goes(plan, facts, wish, &Going { claims, volume, because, is_kept_without_owner: false });
+            goes(plan, facts, order, &Going { claims, volume, because, is_kept_without_owner: false });
         }
     }
 }
 
-fn goes(plan: &mut Plan, facts: &Facts, wish: &Wish, going: &Going) {
+fn goes(plan: &mut Plan, facts: &Facts, order: &Order, going: &Going) {
     let first = going.claims.first().map_or("", String::as_str);
     let claims = listed(&going.claims.iter().map(|claim| format!("pvc/{claim}")).collect::<Vec<_>>());
     let because = &going.because;
     let sign = saved_on(&facts.object, &going.volume, first);
     let holds = sign.as_ref().map_or_else(String::new, |sign| format!(", and is for checkpoints ({sign})"));
-    if sign.is_none() || wish.allow_checkpoint_loss {
+    if sign.is_none() || order.allow_checkpoint_loss {
         plan.lose(format!("{claims} and all that is on it: {because}{holds}"));
         return;
     }
     let (way_out, command) = if going.is_kept_without_owner {
-        ("take the owner away first", without_owner(wish, first))
+        ("take the owner away first", without_owner(order, first))
     } else {
-        ("copy what is on it first", wish.again_with("--allow-checkpoint-loss"))
+        ("copy what is on it first", order.again_with("--allow-checkpoint-loss"))
     };
-    let subject = wish.subject();
+    let subject = order.subject();
     plan.refuse(
         RefusalReason::CheckpointLoss,
         format!(
@@ -150,48 +151,48 @@ fn goes(plan: &mut Plan, facts: &Facts, wish: &Wish, going: &Going) {
     );
 }
 
-fn without_owner(wish: &Wish, claim: &str) -> String {
+fn without_owner(order: &Order, claim: &str) -> String {
     let patch = r#"[{"op":"remove","path":"/metadata/ownerReferences"}]"#;
-    wish.commands.kubectl(&["patch", "pvc", claim, "--type=json", "-p", patch])
+    order.commands.kubectl(&["patch", "pvc", claim, "--type=json", "-p", patch])
 }
 
-fn deleted(plan: &mut Plan, claim: &Claim, wish: &Wish, holds: &str) {
+fn deleted(plan: &mut Plan, claim: &Claim, order: &Order, holds: &str) {
     plan.refuse(
         RefusalReason::CheckpointLoss,
         format!(
             "pvc/{} would be deleted with {}, which owns it (volumeClaimPolicies), and {holds}; take the owner away first, \
              and the restart uses it again, or go on with --allow-checkpoint-loss",
             claim.name,
-            wish.subject()
+            order.subject()
         ),
-        vec![without_owner(wish, &claim.name)],
+        vec![without_owner(order, &claim.name)],
     );
 }
 
-fn unknown(plan: &mut Plan, claim: &Claim, wish: &Wish, holds: &str, why: &str) {
+fn unknown(plan: &mut Plan, claim: &Claim, order: &Order, holds: &str, why: &str) {
     plan.refuse(
         RefusalReason::CheckpointLoss,
         format!(
             "pvc/{} may be deleted with {}, and {holds}: it could not be read ({why}); ask for the right to get it, or \
              go on with --allow-checkpoint-loss",
             claim.name,
-            wish.subject()
+            order.subject()
         ),
-        vec![wish.again_with("--allow-checkpoint-loss")],
+        vec![order.again_with("--allow-checkpoint-loss")],
     );
 }
 
 /// A claim that stays decides whether the new `JobSet` is let in.
-fn unread(plan: &mut Plan, claim: &Claim, wish: &Wish, why: &str) {
+fn unread(plan: &mut Plan, claim: &Claim, order: &Order, why: &str) {
     plan.refuse(
         RefusalReason::Forbidden,
         format!(
             "pvc/{} could not be read ({why}), and JobSet takes {} in again only with the claim's own spec in its \
              volumeClaimPolicies: ask for the right to get it",
             claim.name,
-            wish.subject()
+            order.subject()
         ),
-        vec![wish.commands.kubectl(&["auth", "can-i", "get", "pvc", &claim.name])],
+        vec![order.commands.kubectl(&["auth", "can-i", "get", "pvc", &claim.name])],
     );
 }
 
@@ -228,7 +229,7 @@ mod tests {
 
     use super::*;
     use crate::restart::kind::Kind;
-    use crate::restart::tests::{facts, wish};
+    use crate::restart::tests::{facts, order};
 
     fn with_claim(fate: Fate) -> Facts {
         let mut facts = facts(&json!({
@@ -251,14 +252,14 @@ mod tests {
         ] {
             let facts = with_claim(fate);
             let mut refused = Plan::default();
-            at_risk(&mut refused, &facts, &wish(Kind::JobSet, "llama"));
+            at_risk(&mut refused, &facts, &order(Kind::JobSet, "llama"));
             assert_eq!(refused.refusals.first().map(|refusal| refusal.reason), reason);
             let mut allowed = Plan::default();
-            at_risk(&mut allowed, &facts, &Wish { allow_checkpoint_loss: true, ..wish(Kind::JobSet, "llama") });
+            at_risk(&mut allowed, &facts, &Order { allow_checkpoint_loss: true, ..order(Kind::JobSet, "llama") });
             assert_eq!(!allowed.loses.is_empty(), lost, "{allowed:?}");
         }
         let mut refused = Plan::default();
-        at_risk(&mut refused, &with_claim(Fate::Deleted), &wish(Kind::JobSet, "llama"));
+        at_risk(&mut refused, &with_claim(Fate::Deleted), &order(Kind::JobSet, "llama"));
         assert_eq!(
             refused.refusals[0].commands,
             [
@@ -300,13 +301,13 @@ mod tests {
 
     fn planned(kind: Kind, facts: &Facts, allow_checkpoint_loss: bool) -> Plan {
         use crate::restart::{job, job_set, leader_worker_set, rollout, sandbox};
-        let wish = Wish { allow_checkpoint_loss, ..wish(kind, "x") };
+        let order = Order { allow_checkpoint_loss, ..order(kind, "x") };
         match kind {
-            Kind::Job => job::plan(facts, &wish),
-            Kind::JobSet => job_set::plan(facts, &wish),
-            Kind::LeaderWorkerSet => leader_worker_set::plan(facts, &wish),
-            Kind::Sandbox => sandbox::plan(facts, &wish),
-            _ => rollout::plan(facts, &wish),
+            Kind::Job => job::plan(facts, &order),
+            Kind::JobSet => job_set::plan(facts, &order),
+            Kind::LeaderWorkerSet => leader_worker_set::plan(facts, &order),
+            Kind::Sandbox => sandbox::plan(facts, &order),
+            _ => rollout::plan(facts, &order),
         }
     }
 
