@@ -261,7 +261,7 @@ fn a_suggestion_shows_its_evidence_and_what_its_commands_do() {
     let text = explained("job/thumbnails", &[]);
     let path = "status.containerStatuses[name=resize].state.terminated.exitCode = 137";
     for part in [
-        &*format!("   because pod/data/thumbnails-rvlb9 {path}; and 3 more:\n   -o json\n"),
+        &*format!("   because pod/data/thumbnails-rvlb9 {path}\n"),
         "\n   kubectl describe pod thumbnails-rvlb9 -n data\n",
         "\n   destroys: kubectl sigapps restart job/thumbnails -n data ",
     ] {
