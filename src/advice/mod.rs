@@ -78,7 +78,7 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
         let position = position_of(by_rule, &failures);
         drafts.add(position, advice, &failures);
     }
-    let mut merged: Vec<Merged> = drafts.0.into_values().collect();
+    let mut merged: Vec<Merged> = drafts.into_merged();
     merged.sort_by_key(|merged| (merged.advice.kind, merged.position));
     name_alternatives(&mut merged);
     link(&mut report, &members, &merged, analysis.failures.len());
@@ -87,13 +87,23 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
 }
 
 impl Drafts {
+    fn into_merged(self) -> Vec<Merged> {
+        let with_why = |((_, why), mut merged): (_, Merged)| {
+            merged.advice.why = why;
+            merged
+        };
+        self.0.into_iter().map(with_why).collect()
+    }
+
     fn add(&mut self, position: usize, advice: Advice, failures: &[u32]) {
-        let key = (advice.kind, advice.why.clone());
+        // The sentence is the key alone until all are there: of thousands of workloads each may have its own.
+        let Advice { kind, why, commands, evidence, loses } = advice;
+        let advice = Advice { commands, evidence, loses: None, ..Advice::new(kind, String::new()) };
         let fresh = || {
-            let advice = Advice { commands: Vec::new(), evidence: Vec::new(), ..advice.clone() };
+            let advice = Advice { loses, ..Advice::new(kind, String::new()) };
             Merged { position, advice, left_out: 0, failures: Vec::new() }
         };
-        let all = self.0.entry(key).or_insert_with(fresh);
+        let all = self.0.entry((kind, why)).or_insert_with(fresh);
         all.position = all.position.min(position);
         all.add(advice, failures);
     }
@@ -103,8 +113,8 @@ impl Drafts {
         let mut failures_of: BTreeMap<usize, (usize, Vec<u32>)> = BTreeMap::new();
         for (position, group) in groups.iter().enumerate() {
             for index in &group.failures {
-                let (_, all) = failures_of.entry(analysis.failures[*index].workload).or_insert((position, Vec::new()));
-                all.extend(u32::try_from(*index));
+                let workload = analysis.failures[*index as usize].workload;
+                failures_of.entry(workload).or_insert((position, Vec::new())).1.push(*index);
             }
         }
         let ending = teardown::Ending::new(analysis);
@@ -167,7 +177,7 @@ fn name_alternatives(merged: &mut [Merged]) {
 
 /// The first group that holds one of the failures.
 fn position_of(groups: &[Members], failures: &[u32]) -> usize {
-    let wanted: BTreeSet<usize> = failures.iter().map(|index| *index as usize).collect();
+    let wanted: BTreeSet<u32> = failures.iter().copied().collect();
     groups.iter().position(|group| group.failures.iter().any(|index| wanted.contains(index))).unwrap_or(groups.len())
 }
 
@@ -176,7 +186,7 @@ fn link(report: &mut FailureReport, members: &[Members], merged: &[Merged], fail
     let mut group_of: Vec<u32> = vec![u32::MAX; failures];
     for (number, group) in (0..).zip(members) {
         for index in &group.failures {
-            group_of[*index] = number;
+            group_of[*index as usize] = number;
         }
     }
     let mut numbers: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); members.len()];
@@ -197,7 +207,7 @@ pub fn advise_on(analysis: &Analysis, subject: Subject, now: Option<Time>, kubec
     let options = Options { now, ..Options::default() };
     let reported = report(analysis, &options, GroupBy::Rule, ReportScope::default());
     let of_subject = |members: &Members| {
-        members.failures.iter().any(|failure| is_of(analysis, subject, &analysis.failures[*failure]))
+        members.failures.iter().any(|failure| is_of(analysis, subject, &analysis.failures[*failure as usize]))
     };
     let own: Vec<bool> = reported.members.iter().map(of_subject).collect();
     let FailureReport { groups, mut suggestions, .. } = advise(analysis, reported, kubectl);
@@ -231,12 +241,12 @@ fn by_job(analysis: &Analysis, group: &Members) -> Vec<Vec<u32>> {
     let mut places: HashMap<(usize, Option<*const Job>), usize> = HashMap::new();
     let mut jobs: Vec<Vec<u32>> = Vec::new();
     for &index in &group.failures {
-        let failure = &analysis.failures[index];
+        let failure = &analysis.failures[index as usize];
         let place = *places.entry((failure.workload, failure.job.map(std::ptr::from_ref))).or_insert_with(|| {
             jobs.push(Vec::new());
             jobs.len() - 1
         });
-        jobs[place].extend(u32::try_from(index));
+        jobs[place].push(index);
     }
     jobs
 }

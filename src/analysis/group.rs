@@ -17,7 +17,7 @@ use crate::request::GroupBy;
 #[derive(Clone, Debug)]
 pub struct Members {
     /// Indexes in [`Analysis::failures`].
-    pub failures: Vec<usize>,
+    pub failures: Vec<u32>,
 }
 
 type Grouped = (Group, Members);
@@ -54,8 +54,8 @@ impl Key<'_> {
 
 /// Puts the failures into groups, most costly and most recent first.
 pub(super) fn group(analysis: &Analysis, group_by: GroupBy) -> Vec<Grouped> {
-    let mut members: HashMap<Key, Vec<usize>> = HashMap::new();
-    for (index, failure) in analysis.failures.iter().enumerate() {
+    let mut members: HashMap<Key, Vec<u32>> = HashMap::new();
+    for (index, failure) in (0..).zip(&analysis.failures) {
         members.entry(key(analysis, failure, group_by)).or_default().push(index);
     }
     let mut groups: Vec<Grouped> =
@@ -126,8 +126,8 @@ fn rule_key<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Option<(Cow<'a,
     Some((analysis.label_of(failure, hit.index)?.label, hit.action.name()))
 }
 
-fn build(analysis: &Analysis, key: &Key, members: Vec<usize>, group_by: GroupBy) -> Grouped {
-    let failures: Vec<&Failure> = members.iter().map(|index| &analysis.failures[*index]).collect();
+fn build(analysis: &Analysis, key: &Key, members: Vec<u32>, group_by: GroupBy) -> Grouped {
+    let failures: Vec<&Failure> = members.iter().map(|index| &analysis.failures[*index as usize]).collect();
     let shown = failures[exemplar(&failures)];
     let mut notes = Vec::new();
     let rule = common_rule(analysis, &failures, &mut notes);
@@ -338,7 +338,7 @@ pub(super) fn cause_words(failure: &Failure) -> String {
 fn attribute_collateral(analysis: &Analysis, groups: &mut [Grouped]) {
     let mut culprit: HashMap<*const Job, ((u8, Option<Time>), usize)> = HashMap::new();
     for (group, (_, members)) in groups.iter().enumerate() {
-        for failure in members.failures.iter().map(|index| &analysis.failures[*index]) {
+        for failure in members.failures.iter().map(|index| &analysis.failures[*index as usize]) {
             let Some(job) = failure.job.filter(|_| failure.class != Class::Collateral) else { continue };
             let named = job.failing().and_then(|condition| crate::policy::parse_message(&condition.message));
             let is_named = named.is_some_and(|decision| Some(decision.pod) == failure.pod_name());
@@ -359,7 +359,7 @@ fn attribute_collateral(analysis: &Analysis, groups: &mut [Grouped]) {
         }
         let mut stands_beside = true;
         for index in groups[place].1.failures.clone() {
-            let failure = &analysis.failures[index];
+            let failure = &analysis.failures[index as usize];
             match failure.job.and_then(|job| culprit.get(&std::ptr::from_ref(job))) {
                 Some((_, group)) => groups[*group].0.collateral += u64::from(failure.count),
                 None => stands_beside = false,

@@ -21,18 +21,18 @@ fn live_job(spec: Value) -> Value {
 }
 
 /// A pod of that Job, changed.
-fn pod(name: &str, exit_code: i32, change: impl FnOnce(&mut Value)) -> Value {
+pub(crate) fn pod(name: &str, exit_code: i32, change: impl FnOnce(&mut Value)) -> Value {
     let mut pod = failed_pod(name, "train", exit_code);
     change(&mut pod);
     pod
 }
 
-fn disrupt(pod: &mut Value) {
+pub(crate) fn disrupt(pod: &mut Value) {
     let condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting"});
     pod["status"]["conditions"] = json!([condition]);
 }
 
-fn end(pod: &mut Value) -> &mut Value {
+pub(crate) fn end(pod: &mut Value) -> &mut Value {
     &mut pod["status"]["containerStatuses"][0]["state"]["terminated"]
 }
 
@@ -41,19 +41,19 @@ fn evict(pod: &mut Value, message: &str) {
     pod["status"]["message"] = message.into();
 }
 
-fn story(objects: impl IntoIterator<Item = Value>) -> Story {
+pub(crate) fn story(objects: impl IntoIterator<Item = Value>) -> Story {
     story_of_objects(&Value::Array(objects.into_iter().collect()), &View::default())
 }
 
-fn kinds(story: &Story) -> Vec<&str> {
+pub(crate) fn kinds(story: &Story) -> Vec<&str> {
     story.advice()
 }
 
-fn why<'a>(story: &'a Story, kind: &str) -> &'a str {
+pub(crate) fn why<'a>(story: &'a Story, kind: &str) -> &'a str {
     story.suggestion(kind)["why"].as_str().unwrap()
 }
 
-fn commands<'a>(story: &'a Story, kind: &str) -> Vec<&'a str> {
+pub(crate) fn commands<'a>(story: &'a Story, kind: &str) -> Vec<&'a str> {
     let commands = story.suggestion(kind)["commands"].as_array().unwrap();
     commands.iter().map(|command| command.as_str().unwrap()).collect()
 }
@@ -462,88 +462,6 @@ fn checkpoints_are_missed_only_where_disruptions_cost_much() {
     assert!(!kinds(&story_of(0)).contains(&"enableCheckpoint"));
 }
 
-/// A Job that is failing, one of whose pods should have ended long ago, with what is read of that pod's node.
-fn held_up(node: Option<Value>) -> Story {
-    held_up_for(30, node)
-}
-
-/// The same with another grace period, in seconds.
-fn held_up_for(grace: u32, node: Option<Value>) -> Story {
-    let failing = json!([{"type": "FailureTarget", "status": "True", "reason": "BackoffLimitExceeded", "message": "m", "lastTransitionTime": "2026-11-30T09:01:30Z"}]);
-    let ending = |pod: &mut Value| {
-        let until = 120 + grace - 30;
-        pod["metadata"]["deletionTimestamp"] =
-            format!("2026-11-30T{:02}:{:02}:{:02}Z", 9 + until / 3600, until / 60 % 60, until % 60).into();
-        pod["metadata"]["deletionGracePeriodSeconds"] = grace.into();
-        pod["status"] = json!({"phase": "Running", "startTime": "2026-11-30T09:00:00Z"});
-    };
-    let job = job("train", json!({}), json!({"failed": 1, "conditions": failing}));
-    let later = |pod: &mut Value| end(pod)["finishedAt"] = "2026-11-30T09:10:00Z".into();
-    let objects = [job, pod("own", 1, |_| ()), pod("stuck", 0, ending), pod("later", 1, later)];
-    story(objects.into_iter().chain(node))
-}
-
-fn node_1(conditions: &Value) -> Value {
-    json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1", "uid": "n"}, "status": {"conditions": conditions}})
-}
-
-fn ready(status: &str) -> Value {
-    json!([{"type": "Ready", "status": status, "lastTransitionTime": "2026-11-30T09:10:00Z"}])
-}
-
-#[test]
-fn pods_that_cannot_end_on_a_dead_node_need_a_hand() {
-    let dead = held_up(Some(node_1(&ready("Unknown"))));
-    let unblock = dead.suggestion("unblockTeardown");
-    assert_eq!(unblock["safety"], "destructive");
-    assert!(why(&dead, "unblockTeardown").contains("Only if the machine is surely off"));
-    assert_eq!(
-        commands(&dead, "unblockTeardown"),
-        [
-            "kubectl describe node node-1",
-            "kubectl taint nodes node-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
-            "kubectl delete pod stuck -n ns --grace-period=0 --force"
-        ]
-    );
-    assert!(unblock["loses"].as_str().unwrap().contains("every pod on the node"));
-    let ready = held_up(Some(node_1(&ready("True"))));
-    assert!(!kinds(&ready).contains(&"unblockTeardown"));
-    assert!(ready.report["suggestions"].to_string().contains("see what holds its pods, a finalizer or a volume"));
-}
-
-/// It posts that it is not ready, and ends pods all the same, in their grace period.
-#[test]
-fn pods_on_a_node_whose_kubelet_reports_are_not_ended_by_force() {
-    for (seconds, is_late) in [(30, true), (3600, false)] {
-        let story = held_up_for(seconds, Some(node_1(&ready("False"))));
-        let suggestions = story.report["suggestions"].as_array().unwrap();
-        assert!(suggestions.iter().all(|suggestion| suggestion["safety"] == "readOnly"), "{suggestions:#?}");
-        let told = |suggestion: &&Value| suggestion["why"].as_str().unwrap().contains("though its kubelet reports");
-        assert_eq!(suggestions.iter().any(|suggestion| told(&suggestion)), is_late, "{seconds}: {suggestions:#?}");
-    }
-}
-
-/// The node may be well, and a finalizer hold the pod: nothing is to be forced before the node is known to be down.
-#[test]
-fn pods_on_a_node_of_which_nothing_was_read_are_looked_at_first() {
-    let another = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-2", "uid": "m"}, "status": {"conditions": ready("False")}});
-    let unknown = [
-        None,
-        Some(another),
-        Some(node_1(&json!([]))),
-        Some(node_1(&json!([{"type": "DiskPressure", "status": "False"}]))),
-    ];
-    for node in unknown {
-        let story = held_up(node);
-        let suggestions = story.report["suggestions"].as_array().unwrap();
-        assert!(suggestions.iter().all(|suggestion| suggestion["safety"] == "readOnly"), "{suggestions:#?}");
-        let told = |suggestion: &&Value| suggestion["why"].as_str().unwrap().contains("no state of the node was read");
-        let inspect = suggestions.iter().find(told).unwrap();
-        assert_eq!(inspect["commands"], json!(["kubectl describe node node-1", "kubectl describe pod stuck -n ns"]));
-        assert_eq!(inspect["evidence"][0]["path"], "metadata.deletionTimestamp");
-    }
-}
-
 /// A Job, an index and `OnFailure` reckon alike: the retry that is about to begin is not among those left.
 #[test]
 fn retries_left_are_reckoned_alike_for_a_job_and_an_index() {
@@ -582,37 +500,4 @@ fn retries_left_are_reckoned_alike_for_a_job_and_an_index() {
     ] {
         assert_eq!(wait(spec.clone(), failed, pod).as_deref(), left, "{spec}, failed {failed}");
     }
-}
-
-/// With `podReplacementPolicy: Failed` no other pod is made before one has ended; on a dead node it never does, and nothing has
-/// failed.
-#[test]
-fn a_pod_that_never_ends_holds_its_job_up_though_nothing_has_failed() {
-    let story = |more: Value, at: &str, node: &str| {
-        let ending = |pod: &mut Value| {
-            pod["metadata"]["deletionTimestamp"] = at.into();
-            pod["metadata"]["deletionGracePeriodSeconds"] = 30.into();
-            pod["status"] = json!({"phase": "Running", "startTime": "2026-11-30T08:00:00Z"});
-            disrupt(pod);
-        };
-        let now = json!([{"type": "Ready", "status": node, "lastTransitionTime": "2026-11-30T09:10:00Z"}]);
-        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1", "uid": "n"}, "status": {"conditions": now}});
-        story([job("train", more, json!({"active": 0, "terminating": 1})), pod("stuck", 0, ending), node])
-    };
-    let ignores = json!({"podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}});
-    for held in [ignores.clone(), json!({"podReplacementPolicy": "Failed"})] {
-        let story = story(held, "2026-11-30T09:00:30Z", "Unknown");
-        let group = &story.report["groups"][0];
-        assert_eq!((&group["class"], &group["key"]), (&json!("pending"), &json!("Terminating")));
-        assert!(why(&story, "unblockTeardown").contains("the Job does not make other pods before they are gone"));
-        let path = &group["exemplar"]["reason"];
-        assert_eq!(path, "Terminating");
-    }
-    // It has time left, or another pod is made at once.
-    let soon = story(ignores.clone(), "2026-11-30T09:09:50Z", "Unknown");
-    assert_eq!(soon.report["summary"]["failures"], 0);
-    let replaced = story(json!({"podReplacementPolicy": "TerminatingOrFailed"}), "2026-11-30T09:00:30Z", "Unknown");
-    assert_eq!(replaced.report["groups"][0]["class"], "noPolicy");
-    // A node that is well is not to blame.
-    assert!(!kinds(&story(ignores, "2026-11-30T09:00:30Z", "True")).contains(&"unblockTeardown"));
 }

@@ -5,6 +5,7 @@ mod advice_on_cron_jobs;
 mod advice_on_job_sets;
 mod advice_on_jobs;
 mod advice_on_nodes;
+mod advice_on_teardowns;
 mod advice_that_holds;
 mod advice_to_wait;
 mod checkpoints;
