@@ -442,3 +442,26 @@ fn a_job_that_may_have_been_made_anew_is_not_named_as_the_first_one() {
     assert_eq!(earliest(json!([0, 0]), false), "js-a-0");
     assert_eq!(earliest(json!([1, 0]), true), "js-a-0");
 }
+
+/// The condition of a restart stays when its Events have expired; Jobs may have been made anew alone after it as well.
+#[test]
+fn restarts_of_single_jobs_that_no_event_tells_may_have_come_after_a_condition() {
+    let message = "applying RestartJobSet failure policy action (first failed job: js-a-0)";
+    let restarting = condition("RestartingJobSet", "True", "FailurePolicy_again", message, "2026-11-30T09:10:00Z");
+    let policy = json!({"maxRestarts": 9, "rules": [
+        {"name": "alone", "action": "RestartJob", "onJobFailureReasons": ["BackoffLimitExceeded"]},
+        {"name": "again", "action": "RestartJobSet"},
+    ]});
+    let untold = |conditions: Value, events: Vec<Value>| {
+        let counters = json!([{"name": "a", "jobRestarts": [2, 0]}]);
+        let status = json!({"restarts": 1, "conditions": conditions, "replicatedJobsStatus": counters});
+        let story = JobSet::new(policy.clone()).status(status).with(events);
+        let entry = attempts(&story)[0].clone();
+        (entry["outcome"].clone(), entry["count"].clone(), entry["attempt"].clone(), entry["through"].clone())
+    };
+    let unknown = |through: Value| (json!("unknown"), json!(2), json!(0), through);
+    assert_eq!(untold(json!([restarting]), Vec::new()), unknown(json!(1)));
+    // Its Event is there, and older ones are not: they were of the attempt that it ended.
+    let events = restart("RestartJobSet", "FailurePolicy_again", "js-a-0", "2026-11-30T09:10:00.500000Z");
+    assert_eq!(untold(json!([]), events), unknown(Value::Null));
+}

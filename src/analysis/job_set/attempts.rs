@@ -6,7 +6,7 @@ use super::JobSetFacts;
 use super::decision::{Deciding, Decision};
 use super::lives::{Life, Lives, lives};
 use super::numbers::{Numbers, Restarts};
-use super::recorded::{Effect, RecordedDecision, count, may_be_dropped, recorded};
+use super::recorded::{Effect, RecordedDecision, Source, count, may_be_dropped, recorded};
 use crate::model::{Job, Time};
 use crate::report::AttemptOutcome as Outcome;
 
@@ -69,7 +69,10 @@ pub(super) fn attempts<'s>(facts: &JobSetFacts<'s, '_>, notes: &mut Vec<String>)
     let mut teller = Teller { facts, restarts, lives, untold_anew, claimed: HashSet::new() };
     let mut attempts = Vec::new();
     attempts.extend(teller.untold(current - told, current));
-    attempts.extend(teller.untold_job_restarts(current - told));
+    // The oldest Events expire first, so that restarts of which none tells lie before the first one that does. A condition
+    // stays, and may be older than they are.
+    let by_event = decisions.first().is_some_and(|decision| decision.source == Source::Event);
+    attempts.extend(teller.untold_job_restarts(if by_event { current - told } else { current }));
     let mut before = Before { timed: 0, last: (0, facts.job_set.created) };
     for decision in &decisions {
         let numbers = match decision.effect {
@@ -137,14 +140,13 @@ impl<'s> Teller<'s, '_, '_> {
         })
     }
 
-    /// Restarts of single Jobs of which no record tells: the oldest Events expire first, so that they lie before the first
-    /// decision that is recorded.
-    fn untold_job_restarts(&self, first: u32) -> Option<Attempt<'s>> {
+    /// Restarts of single Jobs of which no record tells, in one of the attempts up to the one given.
+    fn untold_job_restarts(&self, through: u32) -> Option<Attempt<'s>> {
         let untold = self.untold_anew;
         let restarts = if untold == 1 { "1 restart of a single Job" } else { "restarts of single Jobs" };
         (untold > 0).then(|| Attempt {
             number: 0,
-            through: first,
+            through,
             outcome: Outcome::Unknown,
             count: untold,
             started: self.facts.job_set.created,

@@ -65,6 +65,15 @@ impl Entry {
         self.outcome == "unknown"
     }
 
+    /// Restarts of single Jobs that are not told one by one: some may have come after entries that stand behind it.
+    pub(crate) fn is_of_single_jobs(&self) -> bool {
+        self.is_unknown()
+            && self
+                .missing
+                .iter()
+                .any(|missing| missing.contains("of a single Job") || missing.contains("of single Jobs"))
+    }
+
     pub(crate) fn covers(&self, attempt: i64) -> bool {
         (self.attempt..=self.through.unwrap_or(self.attempt)).contains(&attempt)
     }
