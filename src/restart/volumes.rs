@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Order;
 use super::checkpoints::{saved_on, templates};
@@ -28,7 +28,7 @@ pub(super) fn at_risk(plan: &mut Plan, facts: &Facts, order: &Order) {
             Fate::Unknown(why) if order.allow_checkpoint_loss => {
                 plan.lose(format!("perhaps pvc/{}: it could not be read ({why})", claim.name));
             }
-            Fate::Deleted => deleted(plan, claim, order, &holds),
+            Fate::Deleted => deleted(plan, facts, claim, order, &holds),
             Fate::Unknown(why) => unknown(plan, claim, order, &holds, why),
         }
     }
@@ -40,8 +40,8 @@ pub(super) struct Going {
     /// The volume's name in the pods.
     volume: String,
     because: String,
-    /// Whether it stays when its owner is taken away from it.
-    is_kept_without_owner: bool,
+    /// What takes the owners that go away from it, as JSON patch; nothing where it would not stay by that.
+    without_owners: Option<Value>,
 }
 
 /// What goes with pods and owners that are deleted: ephemeral volumes, which are their pod's, and claims that name one of
@@ -83,13 +83,15 @@ fn ephemeral(pods: &[&Value]) -> Vec<Going> {
         claims,
         volume: volume.to_owned(),
         because: format!("ephemeral volume {volume} goes with its pod"),
-        is_kept_without_owner: false,
+        without_owners: None,
     });
     going.collect()
 }
 
 fn owned_by(facts: &Facts, claim: &Value, doomed: &[&str]) -> Option<Going> {
-    let owner = array(claim, "/metadata/ownerReferences").iter().find(|owner| doomed.contains(&text(owner, "/uid")))?;
+    let owners = || (0_usize..).zip(array(claim, "/metadata/ownerReferences"));
+    let doomed = || owners().filter(|(_, owner)| doomed.contains(&text(owner, "/uid")));
+    let (_, owner) = doomed().next()?;
     let kind = text(owner, "/kind");
     Some(Going {
         claims: vec![name(claim).to_owned()],
@@ -97,7 +99,8 @@ fn owned_by(facts: &Facts, claim: &Value, doomed: &[&str]) -> Option<Going> {
         because: format!("{}/{} owns it", kind.to_ascii_lowercase(), text(owner, "/name")),
         // A StatefulSet takes it for its own again. Source: Kubernetes `pkg/controller/statefulset`,
         // `updateClaimOwnerRefForSetAndPod`.
-        is_kept_without_owner: kind != "StatefulSet",
+        without_owners: (kind != "StatefulSet")
+            .then(|| without(doomed().map(|(place, owner)| (place, text(owner, "/uid"))))),
     })
 }
 
@@ -120,7 +123,7 @@ pub(super) fn of_workers_unread(plan: &mut Plan, facts: &Facts, order: &Order, w
         if !claims.is_empty() {
             let because = "persistentVolumeClaimRetentionPolicy.whenDeleted is Delete".to_owned();
             let volume = name(of).to_owned();
-            goes(plan, facts, order, &Going { claims, volume, because, is_kept_without_owner: false });
+            goes(plan, facts, order, &Going { claims, volume, because, without_owners: None });
         }
     }
 }
@@ -135,10 +138,9 @@ fn goes(plan: &mut Plan, facts: &Facts, order: &Order, going: &Going) {
         plan.lose(format!("{claims} and all that is on it: {because}{holds}"));
         return;
     }
-    let (way_out, command) = if going.is_kept_without_owner {
-        ("take the owner away first", without_owner(order, first))
-    } else {
-        ("copy what is on it first", order.again_with("--allow-checkpoint-loss"))
+    let (way_out, command) = match &going.without_owners {
+        Some(patch) => ("take the owner away first", patched(order, first, patch)),
+        None => ("copy what is on it first", order.again_with("--allow-checkpoint-loss")),
     };
     let subject = order.subject();
     plan.refuse(
@@ -151,12 +153,26 @@ fn goes(plan: &mut Plan, facts: &Facts, order: &Order, going: &Going) {
     );
 }
 
-fn without_owner(order: &Order, claim: &str) -> String {
-    let patch = r#"[{"op":"remove","path":"/metadata/ownerReferences"}]"#;
-    order.commands.kubectl(&["patch", "pvc", claim, "--type=json", "-p", patch])
+/// Takes the owner references at these places away, of the owners with these uids: others keep theirs, and the place alone
+/// might be another owner's by the time it is run. From the last on, so that the places of those before it stay.
+fn without<'a>(owners: impl Iterator<Item = (usize, &'a str)>) -> Value {
+    let mut owners: Vec<_> = owners.collect();
+    owners.reverse();
+    let of_one = |(place, uid): (usize, &str)| {
+        let path = format!("/metadata/ownerReferences/{place}");
+        [json!({"op": "test", "path": format!("{path}/uid"), "value": uid}), json!({"op": "remove", "path": path})]
+    };
+    owners.into_iter().flat_map(of_one).collect()
 }
 
-fn deleted(plan: &mut Plan, claim: &Claim, order: &Order, holds: &str) {
+fn patched(order: &Order, claim: &str, patch: &Value) -> String {
+    order.commands.kubectl(&["patch", "pvc", claim, "--type=json", "-p", &patch.to_string()])
+}
+
+/// The `JobSet` is the only owner of a claim that it makes (`createPVCsIfNecessary`, jobset
+/// `pkg/controllers/volume_claim_policy.go`).
+fn deleted(plan: &mut Plan, facts: &Facts, claim: &Claim, order: &Order, holds: &str) {
+    let patch = without(std::iter::once((0, uid(&facts.object))));
     plan.refuse(
         RefusalReason::CheckpointLoss,
         format!(
@@ -165,7 +181,7 @@ fn deleted(plan: &mut Plan, claim: &Claim, order: &Order, holds: &str) {
             claim.name,
             order.subject()
         ),
-        vec![without_owner(order, &claim.name)],
+        vec![patched(order, &claim.name, &patch)],
     );
 }
 
@@ -263,7 +279,7 @@ mod tests {
         assert_eq!(
             refused.refusals[0].commands,
             [
-                r#"kubectl patch pvc state-llama --type=json -p '[{"op":"remove","path":"/metadata/ownerReferences"}]' -n ml"#
+                r#"kubectl patch pvc state-llama --type=json -p '[{"op":"test","path":"/metadata/ownerReferences/0/uid","value":"u1"},{"op":"remove","path":"/metadata/ownerReferences/0"}]' -n ml"#
             ]
         );
     }
@@ -346,7 +362,8 @@ mod tests {
                 let mut facts = facts(&object);
                 facts.pods = vec![a_pod(&saving)];
                 let owner = json!({"kind": "Owner", "name": "o", "uid": owner});
-                facts.owned = vec![json!({"metadata": {"name": "mine", "ownerReferences": [owner]}})];
+                let other = json!({"kind": "Backup", "name": "b", "uid": "b1"});
+                facts.owned = vec![json!({"metadata": {"name": "mine", "ownerReferences": [other, owner]}})];
                 // A pod's own goes whatever it is restarted by.
                 let goes = (goes && !runs_on) || owner["uid"] == "p1";
                 let plan = planned(kind, &facts, false);
@@ -355,7 +372,10 @@ mod tests {
                         && refusal.message.contains("as owner/o owns it")
                 });
                 assert_eq!(refused, goes, "{kind:?} {owner} {plan:?}");
-                assert!(!goes || plan.refusals[0].commands[0].starts_with("kubectl patch pvc mine "), "{plan:?}");
+                // The other owner keeps its own.
+                let patch =
+                    r#"kubectl patch pvc mine --type=json -p '[{"op":"test","path":"/metadata/ownerReferences/1/uid","#;
+                assert!(!goes || plan.refusals[0].commands[0].starts_with(patch), "{plan:?}");
             }
         }
     }
