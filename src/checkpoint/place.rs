@@ -57,8 +57,10 @@ pub(super) fn durable(place: &Word, directory: Option<&Word>, container: &Contai
         }
         Mounted::Under(mount) => by_mount(mount, container, template),
         Mounted::Nowhere if path.text.starts_with("/dev/shm") => {
-            let why = "/dev/shm is memory of the container".to_owned();
-            made(Answer::No, Kind::Memory, why, &[Loss::ContainerRestart, Loss::PodDeletion])
+            // Of the sandbox, which stays while containers are started again (containerd `internal/cri/server`,
+            // `getSandboxDevShm`).
+            let why = "/dev/shm is memory of the pod".to_owned();
+            made(Answer::No, Kind::Memory, why, &[Loss::PodDeletion])
         }
         Mounted::Nowhere => on_disk(format!("{} is under no volume", shown(&path.text)), container, template),
         Mounted::Either => unknown(format!("whether {} is under a volume is not told", shown(&path.text))),
