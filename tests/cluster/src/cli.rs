@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::api::array;
+use crate::api::{array, text};
 use crate::control_plane::ControlPlane;
 use crate::results::Results;
 use crate::tool::{Output, Tool, run};
@@ -118,7 +118,16 @@ const CHANGES: [(&str, &str); 6] = [
 async fn commands(tool: &Tool, plane: &ControlPlane) -> Result<()> {
     let shell = Shell::new(tool, &plane.assets.binary("kubectl"))?;
     let report = tool.report(&["-A"]).await?;
-    let suggested = suggested(&report);
+    // A suggestion for many workloads has commands for some of them; an explanation has those of its own.
+    let mut suggested = suggested(&report);
+    for workload in array(&report, "/workloads") {
+        let subject = format!("{}/{}", text(workload, "/kind").to_lowercase(), text(workload, "/name"));
+        let told = tool.live(&["explain", &subject, "-n", text(workload, "/namespace"), "-o", "json"]).await?;
+        ensure!(told.code == 0, "explain {subject}: {}", told.stderr);
+        suggested.extend(self::suggested(&serde_json::from_str(&told.stdout)?));
+    }
+    suggested.sort();
+    suggested.dedup();
     for (what, expected) in CHANGES {
         let found = suggested.iter().any(|command| command.starts_with(expected));
         ensure!(found, "nothing {what} ({expected} …) among:\n  {}", suggested.join("\n  "));
