@@ -465,3 +465,27 @@ fn restarts_of_single_jobs_that_no_event_tells_may_have_come_after_a_condition()
     let events = restart("RestartJobSet", "FailurePolicy_again", "js-a-0", "2026-11-30T09:10:00.500000Z");
     assert_eq!(untold(json!([]), events), unknown(Value::Null));
 }
+
+/// The restart's own Event has expired, and that of a Job made anew alone after it has not.
+#[test]
+fn a_restart_that_a_condition_tells_stands_before_what_came_after_it() {
+    let message = "applying RestartJobSet failure policy action (first failed job: js-a-0)";
+    let restarting = condition("RestartingJobSet", "True", "FailurePolicy_again", message, "2026-11-30T09:10:00Z");
+    let policy = json!({"maxRestarts": 9, "rules": [{"name": "again", "action": "RestartJobSet"}]});
+    let alone = |at: &str| {
+        let message = "applying RestartJob failure policy action (first failed job: js-a-1)";
+        event("RestartJobFailurePolicyAction", message, at)
+    };
+    for (at, expected) in [
+        ("2026-11-30T09:20:00.500000Z", [(0, "restarted"), (1, "jobRestarted"), (1, "restarting")]),
+        // Within the second of the condition, the Jobs made by the restart have not failed yet.
+        ("2026-11-30T09:10:00.500000Z", [(0, "jobRestarted"), (0, "restarted"), (1, "restarting")]),
+    ] {
+        let counters = json!([{"name": "a", "jobRestarts": [0, 1]}]);
+        let status = json!({"restarts": 1, "conditions": [restarting.clone()], "replicatedJobsStatus": counters});
+        let story = JobSet::new(policy.clone()).status(status).with([alone(at)]);
+        let told = attempts(&story).iter();
+        let told: Vec<_> = told.map(|entry| (entry["attempt"].clone(), entry["outcome"].clone())).collect();
+        assert_eq!(told, expected.map(|(attempt, outcome)| (json!(attempt), json!(outcome))), "{at}");
+    }
+}

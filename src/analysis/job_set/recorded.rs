@@ -271,18 +271,24 @@ fn add_from_conditions<'s>(job_set: &'s JobSet, restarts: u32, decisions: &mut V
                     last.rule = last.rule.filter(|_| !last.is_inherited).or(rule_of(&condition.reason)).or(last.rule);
                 }
             }
-            _ => decisions.push(RecordedDecision {
-                at: condition.at.filter(|_| is_only_one),
-                within: (condition.at, None),
-                count: 1,
-                effect: Effect::Restarts,
-                action,
-                job,
-                rule: rule_of(&condition.reason),
-                is_inherited: false,
-                reason: &condition.reason,
-                source: Source::Condition("RestartingJobSet"),
-            }),
+            _ => {
+                // Its time is cut to the second, and the Jobs that it made take longer to fail.
+                let end = condition.at.map(|at| at.plus_seconds(1));
+                let place = decisions.partition_point(|decision| decision.at.or(decision.within.0) < end);
+                let decision = RecordedDecision {
+                    at: condition.at.filter(|_| is_only_one),
+                    within: (condition.at, None),
+                    count: 1,
+                    effect: Effect::Restarts,
+                    action,
+                    job,
+                    rule: rule_of(&condition.reason),
+                    is_inherited: false,
+                    reason: &condition.reason,
+                    source: Source::Condition("RestartingJobSet"),
+                };
+                decisions.insert(place, decision);
+            }
         }
     }
     let fails = decisions.iter().any(|decision| decision.effect == Effect::Fails);
