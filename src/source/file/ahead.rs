@@ -8,7 +8,7 @@ use crate::source::{Ending, Intake, ListHead, ObjectSink, Position, Splitter};
 /// Bytes of objects handed over at once.
 const BATCH: usize = 256 << 10;
 /// Batches that may wait to be taken.
-const WAITING: usize = 4;
+const WAITING: usize = 2;
 
 /// Splits `stream` on a thread of its own, and has `intake` take what is found, in order.
 pub(super) fn read_json(stream: impl Read + Send, intake: &mut Intake) -> io::Result<Ending> {
