@@ -1,22 +1,13 @@
 use serde::Deserialize;
 
-use super::{Interner, MetaView, Owner, Text, Time, Word, or_default};
+use super::{Interner, ObjectView, Owner, Text, Time, View, Word};
 
 /// A `PersistentVolumeClaim` as it is read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ClaimView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    spec: SpecView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    status: StatusView<'a>,
-}
+pub(crate) type ClaimView<'a> = ObjectView<'a, SpecView<'a>, StatusView<'a>>;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct SpecView<'a> {
+pub(crate) struct SpecView<'a> {
     #[serde(borrow)]
     storage_class_name: Text<'a>,
     #[serde(borrow)]
@@ -25,7 +16,7 @@ struct SpecView<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct StatusView<'a> {
+pub(crate) struct StatusView<'a> {
     #[serde(borrow)]
     phase: Text<'a>,
 }
@@ -49,20 +40,15 @@ pub struct Claim {
     pub phase: Option<Word>,
 }
 
-impl<'a> ClaimView<'a> {
-    /// The claim's metadata.
-    pub fn metadata(&self) -> &MetaView<'a> {
-        &self.metadata
-    }
+impl View for ClaimView<'_> {
+    type Kept = Claim;
 
-    /// The newest time the claim tells of.
-    pub fn newest_time(&self) -> Option<Time> {
+    fn newest_time(&self) -> Option<Time> {
         self.metadata.creation_timestamp.0.max(self.metadata.deletion_requested())
     }
 
-    /// The record to keep.
-    pub fn into_claim(self, interner: &mut Interner) -> Claim {
-        Claim {
+    fn into_kept(self, interner: &mut Interner) -> Option<Claim> {
+        Some(Claim {
             namespace: interner.intern(&self.metadata.namespace),
             name: interner.intern(&self.metadata.name),
             owners: self.metadata.owners(interner),
@@ -70,6 +56,6 @@ impl<'a> ClaimView<'a> {
             storage_class: interner.intern_some(&self.spec.storage_class_name),
             volume: interner.intern_some(&self.spec.volume_name),
             phase: interner.intern_some(&self.status.phase),
-        }
+        })
     }
 }

@@ -6,25 +6,16 @@ use serde::Deserialize;
 use super::job::JobTemplateView;
 use super::time::MaybeTime;
 use super::{
-    Interner, MetaView, Owner, OwnerView, PodFailurePolicy, TemplateMemory, Text, Time, Uid, Word, or_default,
+    Interner, ObjectView, Owner, OwnerView, PodFailurePolicy, TemplateMemory, Text, Time, Uid, View, Word, or_default,
 };
 use crate::checkpoint::Checkpoints;
 
 /// A `batch/v1` `CronJob` as it is read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct CronJobView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    spec: SpecView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    status: StatusView<'a>,
-}
+pub(crate) type CronJobView<'a> = ObjectView<'a, SpecView<'a>, StatusView<'a>>;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct SpecView<'a> {
+pub(crate) struct SpecView<'a> {
     #[serde(borrow)]
     schedule: Text<'a>,
     #[serde(borrow)]
@@ -40,7 +31,7 @@ struct SpecView<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct StatusView<'a> {
+pub(crate) struct StatusView<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
     active: Vec<OwnerView<'a>>,
     last_schedule_time: MaybeTime,
@@ -94,14 +85,10 @@ pub struct CronJob {
     pub last_succeeded: Option<Time>,
 }
 
-impl<'a> CronJobView<'a> {
-    /// The `CronJob`'s metadata.
-    pub fn metadata(&self) -> &MetaView<'a> {
-        &self.metadata
-    }
+impl View for CronJobView<'_> {
+    type Kept = CronJob;
 
-    /// The newest time the `CronJob` tells of.
-    pub fn newest_time(&self) -> Option<Time> {
+    fn newest_time(&self) -> Option<Time> {
         let status = &self.status;
         [self.metadata.creation_timestamp.0, status.last_schedule_time.0, status.last_successful_time.0]
             .into_iter()
@@ -109,14 +96,13 @@ impl<'a> CronJobView<'a> {
             .max()
     }
 
-    /// The record to keep.
-    pub fn into_cron_job(self, interner: &mut Interner) -> CronJob {
+    fn into_kept(self, interner: &mut Interner) -> Option<CronJob> {
         let spec = &self.spec;
         let schedule = match spec.time_zone.some() {
             Some(zone) => format!("{} ({zone})", &*spec.schedule),
             None => spec.schedule.to_string(),
         };
-        CronJob {
+        Some(CronJob {
             uid: self.metadata.uid(),
             namespace: interner.intern(&self.metadata.namespace),
             name: interner.intern(&self.metadata.name),
@@ -143,6 +129,6 @@ impl<'a> CronJobView<'a> {
             active: self.status.active.iter().map(|job| interner.intern(&job.name)).collect(),
             last_scheduled: self.status.last_schedule_time.0,
             last_succeeded: self.status.last_successful_time.0,
-        }
+        })
     }
 }

@@ -7,25 +7,16 @@ use super::condition::ConditionView;
 use super::pod_failure_policy::PolicyView;
 use super::pod_template::PodTemplateView;
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Owner, PodFailurePolicy, TemplateMemory, Text, Time, Uid, Word, or_default};
+use super::{Interner, ObjectView, Owner, PodFailurePolicy, TemplateMemory, Text, Time, Uid, View, Word, or_default};
 use crate::checkpoint::Checkpoints;
 
 /// A `batch/v1` Job as it is read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct JobView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    spec: SpecView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    status: StatusView<'a>,
-}
+pub(crate) type JobView<'a> = ObjectView<'a, SpecView<'a>, StatusView<'a>>;
 
 /// `spec` of a Job or of a Job's template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct SpecView<'a> {
+pub(crate) struct SpecView<'a> {
     pub(super) parallelism: Option<u32>,
     pub(super) completions: Option<u32>,
     #[serde(borrow)]
@@ -47,18 +38,11 @@ pub(super) struct SpecView<'a> {
 }
 
 /// `spec.jobTemplate` of a `CronJob`, `template` of a replicated Job.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct JobTemplateView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub(super) metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub(super) spec: SpecView<'a>,
-}
+pub(super) type JobTemplateView<'a> = ObjectView<'a, SpecView<'a>>;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct StatusView<'a> {
+pub(crate) struct StatusView<'a> {
     #[serde(deserialize_with = "or_default")]
     active: u32,
     #[serde(deserialize_with = "or_default")]
@@ -223,14 +207,10 @@ impl Job {
     }
 }
 
-impl<'a> JobView<'a> {
-    /// The Job's metadata.
-    pub fn metadata(&self) -> &MetaView<'a> {
-        &self.metadata
-    }
+impl View for JobView<'_> {
+    type Kept = Job;
 
-    /// The newest time the Job tells of.
-    pub fn newest_time(&self) -> Option<Time> {
+    fn newest_time(&self) -> Option<Time> {
         let conditions = self.status.conditions.iter().filter_map(|condition| condition.last_transition_time.0);
         let own = [
             self.metadata.creation_timestamp.0,
@@ -241,13 +221,12 @@ impl<'a> JobView<'a> {
         conditions.chain(own.into_iter().flatten()).max()
     }
 
-    /// The record to keep.
-    pub fn into_job(self, interner: &mut Interner) -> Job {
+    fn into_kept(self, interner: &mut Interner) -> Option<Job> {
         let spec = &self.spec;
         let status = &self.status;
         let rule_names = [&self.metadata, &spec.template.metadata].map(|metadata| &metadata.annotations.rule_names);
         let conditions = status.conditions.iter().filter(|condition| &*condition.status == "True");
-        Job {
+        Some(Job {
             uid: self.metadata.uid(),
             namespace: interner.intern(&self.metadata.namespace),
             name: interner.intern(&self.metadata.name),
@@ -293,6 +272,6 @@ impl<'a> JobView<'a> {
                     at: condition.last_transition_time.0,
                 })
                 .collect(),
-        }
+        })
     }
 }

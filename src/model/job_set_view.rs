@@ -5,25 +5,16 @@ use serde::Deserialize;
 use super::condition::ConditionView;
 use super::job::JobTemplateView;
 use super::{
-    FailurePolicy, FailurePolicyRule, Interner, JobSet, JobSetAction, JobSetCondition, MetaView, ReplicatedJob,
-    ReplicatedJobStatus, Text, Time, VolumeClaimTemplate, or_default,
+    FailurePolicy, FailurePolicyRule, Interner, JobSet, JobSetAction, JobSetCondition, MetaView, ObjectView,
+    ReplicatedJob, ReplicatedJobStatus, Text, Time, View, VolumeClaimTemplate, or_default,
 };
 
 /// A `jobset.x-k8s.io/v1alpha2` `JobSet` as it is read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct JobSetView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    spec: SpecView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    status: StatusView<'a>,
-}
+pub(crate) type JobSetView<'a> = ObjectView<'a, SpecView<'a>, StatusView<'a>>;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct SpecView<'a> {
+pub(crate) struct SpecView<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
     replicated_jobs: Vec<ReplicatedJobView<'a>>,
     #[serde(borrow)]
@@ -118,7 +109,7 @@ struct FailurePolicyRuleView<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct StatusView<'a> {
+pub(crate) struct StatusView<'a> {
     #[serde(deserialize_with = "or_default")]
     restarts: u32,
     #[serde(deserialize_with = "or_default")]
@@ -149,21 +140,16 @@ struct ReplicatedJobStatusView<'a> {
     job_restarts_count_towards_max: Vec<u32>,
 }
 
-impl<'a> JobSetView<'a> {
-    /// The `JobSet`'s metadata.
-    pub fn metadata(&self) -> &MetaView<'a> {
-        &self.metadata
-    }
+impl View for JobSetView<'_> {
+    type Kept = JobSet;
 
-    /// The newest time the `JobSet` tells of.
-    pub fn newest_time(&self) -> Option<Time> {
+    fn newest_time(&self) -> Option<Time> {
         let conditions = self.status.conditions.iter().filter_map(|condition| condition.last_transition_time.0);
         let own = [self.metadata.creation_timestamp.0, self.metadata.deletion_requested()];
         conditions.chain(own.into_iter().flatten()).max()
     }
 
-    /// The record to keep.
-    pub fn into_job_set(self, interner: &mut Interner) -> JobSet {
+    fn into_kept(self, interner: &mut Interner) -> Option<JobSet> {
         let (spec, status) = (&self.spec, &self.status);
         let conditions = status.conditions.iter().map(|condition| JobSetCondition {
             type_: interner.intern(&condition.type_),
@@ -173,7 +159,7 @@ impl<'a> JobSetView<'a> {
             at: condition.last_transition_time.0,
         });
         let conditions = conditions.collect();
-        JobSet {
+        Some(JobSet {
             uid: self.metadata.uid(),
             namespace: interner.intern(&self.metadata.namespace),
             name: interner.intern(&self.metadata.name),
@@ -198,7 +184,7 @@ impl<'a> JobSetView<'a> {
             conditions,
             replicated_jobs_status: status.replicated_jobs_status.iter().map(|s| s.to_status(interner)).collect(),
             in_place_attempt: status.current_in_place_restart_attempt,
-        }
+        })
     }
 }
 

@@ -33,21 +33,6 @@ pub struct MetaView<'a> {
     pub(super) deletion_grace_period_seconds: i64,
 }
 
-/// Any object, as far as its metadata tells of it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ObjectView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
-}
-
-impl<'a> ObjectView<'a> {
-    /// The object's metadata.
-    pub fn metadata(&self) -> &MetaView<'a> {
-        &self.metadata
-    }
-}
-
 /// `metadata.labels` in the order of the object. Of a pod's dozen labels one or two are asked for: sorting them into a map
 /// costs more than looking through them.
 #[derive(Debug, Default)]

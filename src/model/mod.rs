@@ -15,6 +15,7 @@ mod job_set;
 mod job_set_view;
 mod meta;
 mod node;
+mod object;
 mod ordinal;
 mod placement;
 mod pod;
@@ -31,33 +32,38 @@ mod uid;
 mod volume_snapshot;
 mod word;
 
-pub use claim::{Claim, ClaimView};
-pub use cron_job::{CronJob, CronJobView};
+pub use claim::Claim;
+pub(crate) use claim::ClaimView;
+pub use cron_job::CronJob;
+pub(crate) use cron_job::CronJobView;
 pub use duration::human_duration;
 pub use event::{Event, EventView};
 pub use intern::Interner;
-pub use job::{Job, JobCondition, JobView};
+pub(crate) use job::JobView;
+pub use job::{Job, JobCondition};
 pub use job_set::{
     FailurePolicy, FailurePolicyRule, JobSet, JobSetAction, JobSetCondition, ReplicatedJob, ReplicatedJobStatus,
     VolumeClaimTemplate,
 };
-pub use job_set_view::JobSetView;
-pub use meta::{MetaView, ObjectView, Owner, OwnerView};
-pub use node::{Node, NodeView};
+pub(crate) use job_set_view::JobSetView;
+pub use meta::{MetaView, Owner, OwnerView};
+pub use node::Node;
+pub(crate) use node::NodeView;
+pub(crate) use object::{ObjectView, View};
 pub use ordinal::Ordinal;
 pub use pod::{
     ContainerEnd, ContainerKind, ContainerOutcome, Memory, Phase, Pod, PodCondition, Rare, Restart,
     TEARDOWN_PATIENCE_SECONDS, TemplateMemory, ToldCondition, Waiting,
 };
-pub use pod_checkpoint::PodCheckpointView;
+pub(crate) use pod_checkpoint::PodCheckpointView;
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
-pub use pod_snapshot::PodSnapshotView;
+pub(crate) use pod_snapshot::PodSnapshotView;
 pub use pod_template::checkpoints_of;
-pub use pod_view::PodView;
+pub(crate) use pod_view::PodView;
 pub use quantity::Quantity;
 pub use taken::Taken;
 pub use text::{Text, or_default};
 pub use time::Time;
 pub use uid::Uid;
-pub use volume_snapshot::VolumeSnapshotView;
+pub(crate) use volume_snapshot::VolumeSnapshotView;
 pub use word::Word;

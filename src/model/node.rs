@@ -1,23 +1,14 @@
 use serde::Deserialize;
 
 use super::condition::ConditionView;
-use super::{Interner, MetaView, Text, Time, Word, or_default};
+use super::{Interner, ObjectView, Text, Time, View, Word, or_default};
 
 /// A node as it is read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct NodeView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    spec: SpecView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    status: StatusView<'a>,
-}
+pub(crate) type NodeView<'a> = ObjectView<'a, SpecView<'a>, StatusView<'a>>;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct SpecView<'a> {
+pub(crate) struct SpecView<'a> {
     #[serde(deserialize_with = "or_default")]
     unschedulable: bool,
     #[serde(borrow, deserialize_with = "or_default")]
@@ -37,7 +28,7 @@ struct TaintView<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct StatusView<'a> {
+pub(crate) struct StatusView<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
     conditions: Vec<ConditionView<'a>>,
 }
@@ -61,24 +52,19 @@ pub struct Node {
     pub problems: Box<[Word]>,
 }
 
-impl<'a> NodeView<'a> {
-    /// The node's metadata.
-    pub fn metadata(&self) -> &MetaView<'a> {
-        &self.metadata
-    }
+impl View for NodeView<'_> {
+    type Kept = Node;
 
-    /// The newest time the node tells of.
-    pub fn newest_time(&self) -> Option<Time> {
+    fn newest_time(&self) -> Option<Time> {
         let conditions = self.status.conditions.iter();
         conditions.flat_map(|c| [c.last_heartbeat_time.0, c.last_transition_time.0]).flatten().max()
     }
 
-    /// The record to keep.
-    pub fn into_node(self, interner: &mut Interner) -> Node {
+    fn into_kept(self, interner: &mut Interner) -> Option<Node> {
         let ready = self.status.conditions.iter().find(|condition| &*condition.type_ == "Ready");
         let is_problem = |c: &&ConditionView| &*c.status == "True" && &*c.type_ != "Ready";
         let problems = self.status.conditions.iter().filter(is_problem);
-        Node {
+        Some(Node {
             name: interner.intern(&self.metadata.name),
             // `Unknown` is a node whose kubelet has gone silent.
             ready: ready.map(|condition| &*condition.status == "True"),
@@ -87,7 +73,7 @@ impl<'a> NodeView<'a> {
             unschedulable: self.spec.unschedulable,
             taints: self.spec.taints.iter().map(|taint| interner.intern(&taint.to_string())).collect(),
             problems: problems.map(|condition| interner.intern(&condition.type_)).collect(),
-        }
+        })
     }
 }
 

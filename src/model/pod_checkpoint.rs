@@ -3,30 +3,21 @@ use serde::Deserialize;
 use super::condition::ConditionView;
 use super::taken::{ready, ready_condition};
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Taken, Text, Time, or_default};
+use super::{Interner, ObjectView, Taken, Text, Time, View, or_default};
 
 /// A `checkpoint.k8s.io/v1alpha1` `PodCheckpoint` as it is read (KEP-5823).
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct PodCheckpointView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    spec: SpecView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    status: StatusView<'a>,
-}
+pub(crate) type PodCheckpointView<'a> = ObjectView<'a, SpecView<'a>, StatusView<'a>>;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct SpecView<'a> {
+pub(crate) struct SpecView<'a> {
     #[serde(borrow)]
     source_pod_name: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct StatusView<'a> {
+pub(crate) struct StatusView<'a> {
     #[serde(borrow)]
     node_name: Text<'a>,
     completion_time: MaybeTime,
@@ -34,19 +25,15 @@ struct StatusView<'a> {
     conditions: Vec<ConditionView<'a>>,
 }
 
-impl<'a> PodCheckpointView<'a> {
-    /// The checkpoint's metadata.
-    pub fn metadata(&self) -> &MetaView<'a> {
-        &self.metadata
-    }
+impl View for PodCheckpointView<'_> {
+    type Kept = Taken;
 
-    /// The newest time the checkpoint tells of.
-    pub fn newest_time(&self) -> Option<Time> {
+    fn newest_time(&self) -> Option<Time> {
         self.metadata.creation_timestamp.0.max(self.status.completion_time.0)
     }
 
-    /// The record to keep; `None` where it names no pod.
-    pub fn into_taken(self, interner: &mut Interner) -> Option<Taken> {
+    /// `None` where it names no pod.
+    fn into_kept(self, interner: &mut Interner) -> Option<Taken> {
         let status = &self.status;
         let condition = ready_condition(&status.conditions);
         // `Ready` is `False` as well while it is being taken: only this reason says that it never will be.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::pod_view::SpecView;
-use super::{MetaView, Text, or_default};
+use super::{MetaView, ObjectView, Text, or_default};
 use crate::checkpoint::{self, Answer, Checkpoints, Container, Mount, Template, Volume, VolumeSource, detect};
 
 /// `template` of what makes pods.
@@ -19,19 +19,11 @@ pub(super) struct PodTemplateView<'a> {
     json: &'a str,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct OrdinaryView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    spec: SpecView<'a>,
-}
-
 impl<'de: 'a, 'a> Deserialize<'de> for PodTemplateView<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = <&RawValue>::deserialize(deserializer)?.get();
-        let OrdinaryView { metadata, spec } = serde_json::from_str(json).map_err(Error::custom)?;
+        let ObjectView { metadata, spec, status: _ } =
+            serde_json::from_str::<ObjectView<_>>(json).map_err(Error::custom)?;
         Ok(Self { metadata, spec, json })
     }
 }

@@ -7,26 +7,17 @@ use super::condition::ConditionView;
 use super::placement::{AffinityView, names_nodes};
 use super::time::MaybeTime;
 use super::{
-    ContainerEnd, ContainerKind, ContainerOutcome, Interner, Memory, MetaView, Ordinal, Owner, Phase, Pod,
+    ContainerEnd, ContainerKind, ContainerOutcome, Interner, Memory, ObjectView, Ordinal, Owner, Phase, Pod,
     PodCondition, Quantity, Rare, Restart, TemplateMemory, Text, Time, ToldCondition, Waiting, Word, or_default,
 };
 
 /// A pod as it is read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct PodView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    spec: SpecView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    status: StatusView<'a>,
-}
+pub(crate) type PodView<'a> = ObjectView<'a, SpecView<'a>, StatusView<'a>>;
 
 /// `spec` of a pod or of a pod template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct SpecView<'a> {
+pub(crate) struct SpecView<'a> {
     #[serde(borrow)]
     node_name: Text<'a>,
     #[serde(borrow)]
@@ -65,7 +56,7 @@ struct ResourcesView<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct StatusView<'a> {
+pub(crate) struct StatusView<'a> {
     #[serde(borrow)]
     phase: Text<'a>,
     #[serde(borrow)]
@@ -152,14 +143,9 @@ struct TerminatedView<'a> {
 const ORDINARY_CONDITIONS: [&str; 5] =
     ["PodScheduled", "PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready"];
 
-impl<'a> PodView<'a> {
-    /// The pod's metadata.
-    pub fn metadata(&self) -> &MetaView<'a> {
-        &self.metadata
-    }
-
+impl PodView<'_> {
     /// How far the pod's life had come when it was read: of two readings the further one is the newer.
-    pub fn stage(&self) -> u8 {
+    pub(crate) fn stage(&self) -> u8 {
         match self.phase() {
             Phase::Unknown => 0,
             Phase::Pending => 1,
@@ -169,7 +155,7 @@ impl<'a> PodView<'a> {
     }
 
     /// The newest time the pod tells of, to learn as of when a dump was taken.
-    pub fn newest_time(&self) -> Option<Time> {
+    pub(crate) fn newest_time(&self) -> Option<Time> {
         let status = &self.status;
         let statuses = status.container_statuses.iter().chain(&status.init_container_statuses);
         let ends = statuses.filter_map(|s| s.state.terminated.as_ref()).filter_map(|end| end.finished_at.0);
@@ -179,7 +165,7 @@ impl<'a> PodView<'a> {
     }
 
     /// The record to keep, or `None` where nothing about the pod speaks of a failure and nobody asked for it.
-    pub fn to_pod(&self, interner: &mut Interner, selected: bool, asked_for: bool) -> Option<Pod> {
+    pub(crate) fn to_pod(&self, interner: &mut Interner, selected: bool, asked_for: bool) -> Option<Pod> {
         let phase = self.phase();
         let deleting = self.metadata.deletion_timestamp.0.is_some();
         let ended = matches!(phase, Phase::Succeeded | Phase::Failed);
@@ -262,7 +248,7 @@ impl<'a> PodView<'a> {
 
     /// The owner and the node of a Job's pod that has one, to know how many ran where. One that may not run elsewhere says
     /// nothing of that.
-    pub fn placed(&self, interner: &mut Interner) -> Option<(Arc<Owner>, Word)> {
+    pub(crate) fn placed(&self, interner: &mut Interner) -> Option<(Arc<Owner>, Word)> {
         if self.spec.names_nodes() {
             return None;
         }

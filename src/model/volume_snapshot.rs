@@ -1,24 +1,15 @@
 use serde::Deserialize;
 
 use super::time::MaybeTime;
-use super::{Interner, MetaView, Taken, Text, Time, or_default};
+use super::{Interner, ObjectView, Taken, Text, Time, View, or_default};
 
 /// A `snapshot.storage.k8s.io/v1` `VolumeSnapshot` as it is read (kubernetes-csi/external-snapshotter
 /// `client/apis/volumesnapshot/v1/types.go`).
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct VolumeSnapshotView<'a> {
-    #[serde(borrow, deserialize_with = "or_default")]
-    metadata: MetaView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    spec: SpecView<'a>,
-    #[serde(borrow, deserialize_with = "or_default")]
-    status: StatusView<'a>,
-}
+pub(crate) type VolumeSnapshotView<'a> = ObjectView<'a, SpecView<'a>, StatusView<'a>>;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct SpecView<'a> {
+pub(crate) struct SpecView<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
     source: SourceView<'a>,
 }
@@ -32,7 +23,7 @@ struct SourceView<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct StatusView<'a> {
+pub(crate) struct StatusView<'a> {
     ready_to_use: Option<bool>,
     creation_time: MaybeTime,
     #[serde(borrow, deserialize_with = "or_default")]
@@ -46,19 +37,15 @@ struct ErrorView<'a> {
     message: Text<'a>,
 }
 
-impl<'a> VolumeSnapshotView<'a> {
-    /// The snapshot's metadata.
-    pub fn metadata(&self) -> &MetaView<'a> {
-        &self.metadata
-    }
+impl View for VolumeSnapshotView<'_> {
+    type Kept = Taken;
 
-    /// The newest time the snapshot tells of.
-    pub fn newest_time(&self) -> Option<Time> {
+    fn newest_time(&self) -> Option<Time> {
         self.metadata.creation_timestamp.0.max(self.status.creation_time.0)
     }
 
-    /// The record to keep; `None` where it was not taken of a claim.
-    pub fn into_taken(self, interner: &mut Interner) -> Option<Taken> {
+    /// `None` where it was not taken of a claim.
+    fn into_kept(self, interner: &mut Interner) -> Option<Taken> {
         let status = &self.status;
         Some(Taken {
             namespace: interner.intern(&self.metadata.namespace),

@@ -12,8 +12,8 @@ use super::snapshot::{Resource, Snapshot};
 use super::splitter::{ListHead, ObjectSink, Position, Splitter};
 use crate::model::{
     Claim, ClaimView, CronJob, CronJobView, Event, EventView, Interner, Job, JobSet, JobSetView, JobView, MetaView,
-    Node, NodeView, Owner, Pod, PodCheckpointView, PodSnapshotView, PodView, TEARDOWN_PATIENCE_SECONDS, Taken, Time,
-    VolumeSnapshotView, Word,
+    Node, NodeView, ObjectView, Owner, Pod, PodCheckpointView, PodSnapshotView, PodView, TEARDOWN_PATIENCE_SECONDS,
+    Taken, Time, View, VolumeSnapshotView, Word,
 };
 use crate::request::{Scope, Selector, Subject};
 
@@ -243,83 +243,46 @@ impl Intake {
     fn take(&mut self, kind: Kind, bytes: &[u8], at: Position) -> Result<(), serde_json::Error> {
         match kind {
             Kind::Pod => self.take_pod(&parse(bytes)?),
-            Kind::Job => {
-                let view: JobView = parse(bytes)?;
-                let newest = view.newest_time();
-                if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
-                    let job = view.into_job(&mut self.interner);
-                    place(&mut self.jobs, &mut self.seen, &slot, Some(job));
-                }
+            Kind::Job => self.take_one(kind, parse::<JobView>(bytes)?, |it| &mut it.jobs),
+            Kind::CronJob => self.take_one(kind, parse::<CronJobView>(bytes)?, |it| &mut it.cron_jobs),
+            Kind::JobSet => self.take_one(kind, parse::<JobSetView>(bytes)?, |it| &mut it.job_sets),
+            Kind::Event => self.take_event(parse(bytes)?),
+            Kind::Node => self.take_one(kind, parse::<NodeView>(bytes)?, |it| &mut it.nodes),
+            Kind::Claim => self.take_one(kind, parse::<ClaimView>(bytes)?, |it| &mut it.claims),
+            Kind::VolumeSnapshot => {
+                self.take_one(kind, parse::<VolumeSnapshotView>(bytes)?, |it| &mut it.volume_snapshots);
             }
-            Kind::CronJob => {
-                let view: CronJobView = parse(bytes)?;
-                let newest = view.newest_time();
-                if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
-                    let cron_job = view.into_cron_job(&mut self.interner);
-                    place(&mut self.cron_jobs, &mut self.seen, &slot, Some(cron_job));
-                }
+            Kind::PodCheckpoint => {
+                self.take_one(kind, parse::<PodCheckpointView>(bytes)?, |it| &mut it.pod_checkpoints);
             }
-            Kind::JobSet => {
-                let view: JobSetView = parse(bytes)?;
-                let newest = view.newest_time();
-                if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
-                    let job_set = view.into_job_set(&mut self.interner);
-                    place(&mut self.job_sets, &mut self.seen, &slot, Some(job_set));
-                }
-            }
-            Kind::Event => {
-                let view: EventView = parse(bytes)?;
-                let newest = view.newest_time();
-                if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
-                    let used = view.is_used(self.filter.pods_of.as_deref());
-                    let event = used.then(|| view.into_event(&mut self.interner));
-                    place(&mut self.events, &mut self.seen, &slot, event);
-                }
-            }
-            Kind::Node => {
-                let view: NodeView = parse(bytes)?;
-                let newest = view.newest_time();
-                if let Some(slot) = self.admit(view.metadata(), kind, 0, newest) {
-                    let node = view.into_node(&mut self.interner);
-                    place(&mut self.nodes, &mut self.seen, &slot, Some(node));
-                }
-            }
+            Kind::PodSnapshot => self.take_one(kind, parse::<PodSnapshotView>(bytes)?, |it| &mut it.pod_snapshots),
             Kind::List => self.take_list(bytes, at),
-            Kind::Claim | Kind::VolumeSnapshot | Kind::PodCheckpoint | Kind::PodSnapshot => {
-                self.take_storage(kind, bytes)?;
-            }
         }
         Ok(())
     }
 
-    /// Takes what tells of claims, and of what was taken of them or of pods.
-    fn take_storage(&mut self, kind: Kind, bytes: &[u8]) -> Result<(), serde_json::Error> {
-        if kind == Kind::Claim {
-            let view: ClaimView = parse(bytes)?;
-            if let Some(slot) = self.admit(view.metadata(), kind, 0, view.newest_time()) {
-                let claim = view.into_claim(&mut self.interner);
-                place(&mut self.claims, &mut self.seen, &slot, Some(claim));
-            }
-        } else if kind == Kind::VolumeSnapshot {
-            let view: VolumeSnapshotView = parse(bytes)?;
-            if let Some(slot) = self.admit(view.metadata(), kind, 0, view.newest_time()) {
-                let taken = view.into_taken(&mut self.interner);
-                place(&mut self.volume_snapshots, &mut self.seen, &slot, taken);
-            }
-        } else if kind == Kind::PodCheckpoint {
-            let view: PodCheckpointView = parse(bytes)?;
-            if let Some(slot) = self.admit(view.metadata(), kind, 0, view.newest_time()) {
-                let taken = view.into_taken(&mut self.interner);
-                place(&mut self.pod_checkpoints, &mut self.seen, &slot, taken);
-            }
-        } else {
-            let view: PodSnapshotView = parse(bytes)?;
-            if let Some(slot) = self.admit(view.metadata(), kind, 0, view.newest_time()) {
-                let taken = view.into_taken(&mut self.interner);
-                place(&mut self.pod_snapshots, &mut self.seen, &slot, taken);
-            }
+    /// Takes an object of which all that is kept stands in itself.
+    fn take_one<'a, S, T, K>(
+        &mut self,
+        kind: Kind,
+        view: ObjectView<'a, S, T>,
+        list: fn(&mut Self) -> &mut Vec<Option<K>>,
+    ) where
+        ObjectView<'a, S, T>: View<Kept = K>,
+        K: Debug + PartialEq,
+    {
+        if let Some(slot) = self.admit(&view.metadata, kind, 0, view.newest_time()) {
+            let kept = view.into_kept(&mut self.interner);
+            self.place(list, &slot, kept);
         }
-        Ok(())
+    }
+
+    fn take_event(&mut self, view: EventView) {
+        if let Some(slot) = self.admit(view.metadata(), Kind::Event, 0, view.newest_time()) {
+            let used = view.is_used(self.filter.pods_of.as_deref());
+            let event = used.then(|| view.into_event(&mut self.interner));
+            self.place(|it| &mut it.events, &slot, event);
+        }
     }
 
     /// Takes the items of a list that is itself an item, or the kind for what it is where it only ends in `List`.
@@ -341,9 +304,9 @@ impl Intake {
     fn take_pod(&mut self, view: &PodView) {
         let stage = view.stage();
         let newest = view.newest_time();
-        if let Some(slot) = self.admit(view.metadata(), Kind::Pod, stage, newest) {
-            let selected = self.filter.selector.matches(|key| view.metadata().label(key));
-            let asked_for = self.filter.pod.as_deref() == Some(view.metadata().name());
+        if let Some(slot) = self.admit(&view.metadata, Kind::Pod, stage, newest) {
+            let selected = self.filter.selector.matches(|key| view.metadata.label(key));
+            let asked_for = self.filter.pod.as_deref() == Some(view.metadata.name());
             let pod = view.to_pod(&mut self.interner, selected, asked_for);
             let was_quiet = !slot.is_new && slot.index.is_none();
             if pod.is_some() == was_quiet
@@ -352,7 +315,31 @@ impl Intake {
                 let count = self.quiet_pods.entry(placed).or_default();
                 *count = if was_quiet { count.saturating_sub(1) } else { *count + 1 };
             }
-            place(&mut self.pods, &mut self.seen, &slot, pod);
+            self.place(|it| &mut it.pods, &slot, pod);
+        }
+    }
+
+    fn place<T: Debug + PartialEq>(
+        &mut self,
+        list: impl Fn(&mut Self) -> &mut Vec<Option<T>>,
+        slot: &Slot,
+        object: Option<T>,
+    ) {
+        match (slot.index, object) {
+            (Some(index), object) => {
+                let kept = &mut list(self)[index];
+                if !slot.is_tie || is_preferred(object.as_ref(), kept.as_ref()) {
+                    *kept = object;
+                }
+            }
+            (None, Some(object)) => {
+                let index = u32::try_from(list(self).len());
+                if let (Some(seen), Ok(index)) = (self.seen.get_mut(&slot.key), index) {
+                    seen.kept = index;
+                }
+                list(self).push(Some(object));
+            }
+            (None, None) => {}
         }
     }
 
@@ -409,28 +396,6 @@ struct Slot {
     is_tie: bool,
     /// Nothing was seen of it before.
     is_new: bool,
-}
-
-fn place<T: Debug + PartialEq>(
-    list: &mut Vec<Option<T>>,
-    seen: &mut HashMap<u64, Seen>,
-    slot: &Slot,
-    object: Option<T>,
-) {
-    match (slot.index, object) {
-        (Some(index), object) => {
-            if !slot.is_tie || is_preferred(object.as_ref(), list[index].as_ref()) {
-                list[index] = object;
-            }
-        }
-        (None, Some(object)) => {
-            if let (Some(seen), Ok(index)) = (seen.get_mut(&slot.key), u32::try_from(list.len())) {
-                seen.kept = index;
-            }
-            list.push(Some(object));
-        }
-        (None, None) => {}
-    }
 }
 
 /// Of two readings of which neither is the newer one, one has to be taken, and the same whichever was read first: one

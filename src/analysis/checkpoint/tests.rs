@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::{Claim, ClaimView, Interner, JobSetView, JobView};
+use crate::model::{Claim, ClaimView, Interner, JobSetView, JobView, View as _};
 use crate::source::{Resource, Source, SourceState};
 
 /// A pod template that saves to `/ckpt/run` and mounts `ckpt` there.
@@ -34,7 +34,7 @@ fn job_set(volumes: &Value, when_deleted: Option<&str>, ttl: Option<u32>, ended:
         "status": {"conditions": if ended { failed } else { Value::Null }},
     });
     let text = object.to_string();
-    serde_json::from_str::<JobSetView>(&text).unwrap().into_job_set(&mut Interner::default())
+    serde_json::from_str::<JobSetView>(&text).unwrap().into_kept(&mut Interner::default()).unwrap()
 }
 
 /// Durability and ways, as `jobSetTtl@09:10:00Z`.
@@ -112,7 +112,7 @@ fn a_jobs_own_claims_go_with_its_pods() {
         "status": {"conditions": [{"type": "Failed", "status": "True", "lastTransitionTime": "2026-11-30T09:00:00Z"}]},
     });
     let text = object.to_string();
-    let job = serde_json::from_str::<JobView>(&text).unwrap().into_job(&mut Interner::default());
+    let job = serde_json::from_str::<JobView>(&text).unwrap().into_kept(&mut Interner::default()).unwrap();
     assert_eq!(told(&of_job(&job).unwrap()), (Answer::No, "JobTtl@10:00:00Z PodDeletion".to_owned()));
 }
 
@@ -123,7 +123,7 @@ fn claim(name: &str, owners: &Value, more: &Value) -> Claim {
     });
     object["metadata"]["deletionTimestamp"] = more["deletionTimestamp"].clone();
     let text = object.to_string();
-    serde_json::from_str::<ClaimView>(&text).unwrap().into_claim(&mut Interner::default())
+    serde_json::from_str::<ClaimView>(&text).unwrap().into_kept(&mut Interner::default()).unwrap()
 }
 
 fn owner(kind: &str, name: &str, uid: &str) -> Value {

@@ -192,7 +192,7 @@ pub(super) fn take(intake: &Mutex<Intake>, bytes: &[u8], list: &ListHead, at: Po
     }
     // Mostly one member is bad, and the name is not it.
     let name = serde_json::from_slice::<ObjectView>(bytes).ok().map(|view| {
-        let metadata = view.metadata();
+        let metadata = view.metadata;
         format!("{}/{}", metadata.namespace(), metadata.name())
     });
     let name = name.unwrap_or_else(|| format!("object {}", at.object));
