@@ -1,5 +1,7 @@
 //! kubectl commands that run as they are printed, on the cluster that was read.
 
+use serde_json::{Value, json};
+
 use crate::shell::quote;
 
 /// Makes kubectl commands.
@@ -16,6 +18,13 @@ impl Kubectl {
         let words = std::iter::once("kubectl").chain(words).chain(self.flags.iter().map(String::as_str));
         words.map(quote).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// JSON patch operations that take one owner reference away and leave those of others: the place alone might be another
+/// owner's by the time they are run, so that `field` of it (`uid`, `name`) is tested first.
+pub(crate) fn without_owner(place: usize, field: &str, value: &str) -> [Value; 2] {
+    let path = format!("/metadata/ownerReferences/{place}");
+    [json!({"op": "test", "path": format!("{path}/{field}"), "value": value}), json!({"op": "remove", "path": path})]
 }
 
 /// Whether a word is made as names of objects, selectors by them, and taints are.

@@ -4,14 +4,15 @@
 //! The rooms, in the order data walks through them; none reaches back:
 //! arguments ([`cli`]) → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
 //! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller,
-//! [`checkpoint`] what pod templates tell of checkpoints, `kubectl` and `shell`
-//! make the commands that are printed. [`restart`] starts a workload again; no other room asks for
-//! writes.
+//! [`checkpoint`] what pod templates tell of checkpoints, `gitops` the marks of who applies an object; `kubectl` and
+//! `shell` make the commands that are printed, `words` names and numbers in sentences. [`restart`] starts a workload
+//! again; no other room asks for writes.
 
 pub mod advice;
 pub mod analysis;
 pub mod checkpoint;
 pub mod cli;
+mod gitops;
 mod kubectl;
 pub mod model;
 pub mod policy;
@@ -21,3 +22,4 @@ pub mod request;
 pub mod restart;
 mod shell;
 pub mod source;
+mod words;

@@ -174,27 +174,29 @@ impl<'a> Maker<'a> {
         let (namespace, _, _) = self.place();
         let target = self.target();
         let words = ["sigapps", "restart", &target, "-n", namespace];
-        let elsewhere = |note: String| Way { commands: self.show(kubectl), note, ..Way::default() };
-        match (self, self.hold()) {
-            (_, Some(Hold::Deleted(at))) => elsewhere(format!("it is being deleted since {at}")),
-            (Self::Job(_) | Self::JobSet(..) | Self::Other(..), Some(Hold::Owner(owner))) => {
-                elsewhere(format!("start it again through {}/{}, which owns it", owner.kind, owner.name))
+        // A new run of a CronJob is made beside what is there, whoever decides about it.
+        let is_run = matches!(self, Self::CronJob(..));
+        let hold = self.hold().filter(|hold| !is_run || matches!(hold, Hold::Deleted(_)));
+        let note = match hold {
+            Some(Hold::Deleted(at)) => format!("it is being deleted since {at}"),
+            Some(Hold::Owner(owner)) => format!("start it again through {}/{}, which owns it", owner.kind, owner.name),
+            Some(Hold::Manager(manager)) => {
+                format!("start it again where it comes from: {manager} runs it (spec.managedBy)")
             }
-            (Self::Job(_) | Self::JobSet(..) | Self::Other(..), Some(Hold::Manager(manager))) => {
-                elsewhere(format!("start it again where it comes from: {manager} runs it (spec.managedBy)"))
-            }
-            (Self::Job(_) | Self::JobSet(..) | Self::Other(..), Some(Hold::Application(application))) => {
-                elsewhere(format!(
+            Some(Hold::Application(application)) => {
+                format!(
                     "{application} applies it: pause its sync first, and kubectl sigapps restart goes on with --force"
-                ))
+                )
             }
-            // A new run of a CronJob is made beside what is there.
-            (Self::CronJob(..), _) | (_, None) => Way {
-                commands: kubectl.write(Safety::Destructive, &words, None),
-                loses: Some(self.lost_by_restart()),
-                ..Way::default()
-            },
-        }
+            None => {
+                return Way {
+                    commands: kubectl.write(Safety::Destructive, &words, None),
+                    loses: Some(self.lost_by_restart()),
+                    ..Way::default()
+                };
+            }
+        };
+        Way { commands: self.show(kubectl), note, ..Way::default() }
     }
 
     pub(super) fn lost_by_restart(self) -> String {

@@ -27,11 +27,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub use crate::kubectl::Kubectl;
 
 use case::Case;
+use command::Command;
 use draft::Advice;
 
 use crate::analysis::{Analysis, Failure, Members, Options, Reported, Subject, is_of, report};
 use crate::model::{Job, Time};
-use crate::report::{Class, FailureReport, ReportScope, Suggestion, SuggestionKind};
+use crate::report::{Class, Evidence, FailureReport, ReportScope, Suggestion, SuggestionKind};
 use crate::request::GroupBy;
 
 /// Equal advice for several Jobs.
@@ -98,14 +99,12 @@ impl Drafts {
     fn add(&mut self, position: usize, advice: Advice, failures: &[u32]) {
         // The sentence is the key alone until all are there: of thousands of workloads each may have its own.
         let Advice { kind, why, commands, evidence, loses } = advice;
-        let advice = Advice { commands, evidence, loses: None, ..Advice::new(kind, String::new()) };
-        let fresh = || {
-            let advice = Advice { loses, ..Advice::new(kind, String::new()) };
+        let all = self.0.entry((kind, why)).or_insert_with(|| {
+            let advice = Advice::new(kind, String::new()).losing(loses);
             Merged { position, advice, left_out: 0, failures: Vec::new() }
-        };
-        let all = self.0.entry((kind, why)).or_insert_with(fresh);
+        });
         all.position = all.position.min(position);
-        all.add(advice, failures);
+        all.add(commands, evidence, failures);
     }
 
     /// What workloads call for as a whole.
@@ -252,8 +251,8 @@ fn by_job(analysis: &Analysis, group: &Members) -> Vec<Vec<u32>> {
 }
 
 impl Merged {
-    fn add(&mut self, advice: Advice, failures: &[u32]) {
-        for command in advice.commands {
+    fn add(&mut self, commands: Vec<Command>, evidence: Vec<Evidence>, failures: &[u32]) {
+        for command in commands {
             if self.advice.commands.contains(&command) {
                 continue;
             }
@@ -263,7 +262,7 @@ impl Merged {
                 self.left_out += 1;
             }
         }
-        for fact in advice.evidence {
+        for fact in evidence {
             if self.advice.evidence.len() < MOST_EVIDENCE && !self.advice.evidence.contains(&fact) {
                 self.advice.evidence.push(fact);
             }

@@ -1,11 +1,12 @@
 //! Claims that hold checkpoints and would go with what is to be made again.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Kubectl;
 use super::draft::Advice;
 use super::maker::{Maker, Run};
 use crate::analysis::{DeletedBy, Kept, claim_in};
+use crate::kubectl::without_owner;
 use crate::model::{Claim, Owner};
 use crate::report::{Safety, SuggestionKind};
 use crate::source::Snapshot;
@@ -96,14 +97,11 @@ fn takes_along(maker: Maker, owner: &Owner) -> bool {
     }
 }
 
-/// The place alone might be another owner's by the time it is run.
 fn without(place: usize, owner: &Owner) -> [Value; 2] {
-    let path = format!("/metadata/ownerReferences/{place}");
-    let (field, value) = match &owner.uid {
-        Some(uid) => ("uid", uid.to_string()),
-        None => ("name", owner.name.to_string()),
-    };
-    [json!({"op": "test", "path": format!("{path}/{field}"), "value": value}), json!({"op": "remove", "path": path})]
+    match &owner.uid {
+        Some(uid) => without_owner(place, "uid", &uid.to_string()),
+        None => without_owner(place, "name", &owner.name),
+    }
 }
 
 /// The same for a claim that was not read and that the `JobSet` makes with itself as the only owner.

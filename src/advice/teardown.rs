@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::Kubectl;
 use super::draft::Advice;
-use crate::analysis::{Analysis, JobSetStory, blocker, list_names, object};
+use crate::analysis::{Analysis, JobSetStory, blocker, object};
 use crate::model::{Job, Pod, TEARDOWN_PATIENCE_SECONDS, Time};
 use crate::report::{Blocker, Safety, SuggestionKind};
+use crate::words::list_names;
 
 /// Pods named in one suggestion.
 const NAMED: usize = 3;
@@ -49,7 +50,7 @@ impl<'a> Ending<'a> {
         let of_job = |pod: &&&Pod| pod.owner.as_ref().is_some_and(|owner| owner.uid == job.uid);
         let is_failing = job.failing().is_some();
         let so = if is_failing { "become Failed" } else { "make other pods" };
-        let waits = !job.is_finished() && (is_failing || job.replaces_only_failed || job.policy.is_some());
+        let waits = !job.is_finished() && (is_failing || job.waits_for_the_end());
         let pods = pods.filter(|_| waits).into_iter().flatten().filter(of_job);
         let blockers: Vec<Blocker> = pods.map(|pod| blocker(analysis.snapshot, pod)).collect();
         let blockers: Vec<&Blocker> = blockers.iter().collect();

@@ -57,12 +57,6 @@ impl<'s> JobFacts<'s> {
     pub(super) fn deleted_at(&self, pod: &str) -> Option<Time> {
         self.deleted.get(pod).copied()
     }
-
-    /// Whether the controller waits for a deleted pod's end before it counts it (`onlyReplaceFailedPods`; a policy sets
-    /// and demands `podReplacementPolicy: Failed`).
-    pub(super) fn waits_for_the_end(&self) -> bool {
-        self.job.replaces_only_failed || self.job.policy.is_some()
-    }
 }
 
 /// The pod's name in an Event's message. Aggregated Events begin with `(combined from similar events): `.

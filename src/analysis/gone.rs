@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::facts::{JobFacts, pod_in};
 use super::failure::RuleHit;
-use super::words::list_names;
 use super::{Failure, Told, TornDownBy};
 use crate::model::Time;
 use crate::report::Class;
+use crate::words::list_names;
 
 impl<'s> JobFacts<'s> {
     /// Adds the failures that no pod in the data shows.

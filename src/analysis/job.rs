@@ -2,12 +2,9 @@ use super::facts::JobFacts;
 use super::failure::RuleHit;
 use super::teardown::torn_down_by;
 use super::{Failure, TornDownBy};
-use crate::model::{ContainerEnd, ContainerKind, Job, Phase, Pod, PodCondition, Time};
+use crate::model::{ContainerEnd, ContainerKind, Job, Phase, Pod, PodCondition, TEARDOWN_PATIENCE_SECONDS, Time};
 use crate::policy::{Endings, MatchedBy, RecordedRule, evaluate};
 use crate::report::Class;
-
-/// How long after its grace period a pod is not yet said to hang: the kubelet and the API server take their time.
-const PATIENCE_SECONDS: i64 = 30;
 
 /// What a Job's failures are, and what is to be said of it.
 pub(super) struct JobFindings<'s> {
@@ -61,9 +58,9 @@ impl<'s> JobFacts<'s> {
             Some(TornDownBy::ScaledDown) if !ended => return None,
             Some(by) => (Class::Collateral, Some(self.collateral_counted(pod, by))),
             // Deleted, not ended, and nothing decided about the Job: judged when it has ended.
-            None if !ended && self.waits_for_the_end() && job.failing().is_none() => return None,
+            None if !ended && self.job.waits_for_the_end() && job.failing().is_none() => return None,
             // When a Job fails, every pod that has not ended is counted, whoever deleted it.
-            None if !ended && self.waits_for_the_end() => {
+            None if !ended && self.job.waits_for_the_end() => {
                 (Class::Collateral, Some(self.collateral_counted(pod, TornDownBy::JobFailing)))
             }
             None if job.policy.is_none() => (Class::NoPolicy, Some(true)),
@@ -90,8 +87,8 @@ impl<'s> JobFacts<'s> {
     /// A pod that should have ended long ago, and in whose place the controller makes no other one before it has: on a node
     /// that is gone it never does.
     fn hangs(&self, pod: &'s Pod, ended: bool, now: Option<Time>) -> Option<Failure<'s>> {
-        let held = !ended && self.waits_for_the_end() && self.job.managed_by.is_none() && !self.job.is_finished();
-        let until = pod.deletion_requested?.plus_seconds(pod.grace_seconds() + PATIENCE_SECONDS);
+        let held = !ended && self.job.waits_for_the_end() && self.job.managed_by.is_none() && !self.job.is_finished();
+        let until = pod.deletion_requested?.plus_seconds(pod.grace_seconds() + TEARDOWN_PATIENCE_SECONDS);
         let hangs = held && torn_down_by(self, pod).is_none() && now? > until;
         hangs.then(|| Failure { end: None, ..Failure::of_pod(Class::Pending, self.workload, Some(self.job), pod) })
     }
@@ -137,7 +134,7 @@ impl<'s> JobFacts<'s> {
                 found.is_none_or(|found| found.action.counts())
             }
             TornDownBy::JobDeleted | TornDownBy::JobSetRestarting | TornDownBy::JobSetFinished => {
-                !self.waits_for_the_end()
+                !self.job.waits_for_the_end()
             }
             // Suspending and scaling down take the finalizer off first (`deleteJobPods`), and of a Job that succeeds
             // only what has failed is counted.

@@ -30,5 +30,5 @@ pub use line::failure_line;
 pub use report::{Reported, report};
 pub use sidecar::SidecarHit;
 pub use teardown::{TornDownBy, blocker};
-pub use words::{list_names, telling_line};
+pub use words::telling_line;
 pub use workload::{Analysis, Options, Workload, analyse};

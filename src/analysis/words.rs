@@ -1,14 +1,5 @@
 //! Short words and sums, shared by all that is told.
 
-/// The first `most` of some names, and how many more there are: `a, b and 3 more`.
-pub fn list_names(names: &[&str], most: usize) -> String {
-    let shown = &names[..names.len().min(most)];
-    match names.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
 /// The line of a message that tells most: the last one that speaks of an error in a traceback, else the first that is
 /// not blank.
 pub fn telling_line(message: &str) -> Option<&str> {
@@ -52,11 +43,5 @@ mod tests {
         ] {
             assert_eq!(telling_line(message), line, "{message:?}");
         }
-    }
-
-    #[test]
-    fn many_names_are_counted() {
-        assert_eq!(list_names(&["a"], 2), "a");
-        assert_eq!(list_names(&["a", "b", "c", "d"], 2), "a, b and 2 more");
     }
 }

@@ -4,13 +4,13 @@ use super::facts::{Evidence, JobFacts};
 use super::job_set::{Attempt, JobSetStory, Material, stories};
 use super::orphan::judge_orphan;
 use super::owner::{Owners, Wrapper, job_set_reference, missing_job};
-use super::words::list_names;
 use super::{Failure, TornDownBy};
 use crate::model::{Event, Job, JobSet, Phase, Pod, Time, Uid, Word};
 use crate::policy::{RuleLabel, label};
 use crate::report::{Class, WorkloadRef, WorkloadState};
 use crate::request::{Selector, Target, TargetKind};
 use crate::source::{Resource, Snapshot, SourceState};
+use crate::words::list_names;
 
 /// What of the failures is wanted.
 #[derive(Clone, Debug, Default)]

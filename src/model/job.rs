@@ -201,6 +201,12 @@ impl Job {
         self.condition("SuccessCriteriaMet").or_else(|| self.condition("Complete"))
     }
 
+    /// Whether the controller waits for a deleted pod's end before it counts and replaces it (`onlyReplaceFailedPods`; a
+    /// policy sets and demands `podReplacementPolicy: Failed`).
+    pub fn waits_for_the_end(&self) -> bool {
+        self.replaces_only_failed || self.policy.is_some()
+    }
+
     /// Whether nothing more will happen to it.
     pub fn is_finished(&self) -> bool {
         self.condition("Failed").is_some() || self.condition("Complete").is_some()

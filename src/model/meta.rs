@@ -6,6 +6,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 
 use super::time::MaybeTime;
 use super::{Interner, Text, Time, Uid, Word, or_default};
+use crate::gitops;
 
 /// `metadata` of any object.
 #[derive(Debug, Default, Deserialize)]
@@ -156,18 +157,9 @@ impl MetaView<'_> {
     }
 
     /// The `GitOps` tool's application that the object is applied from.
-    ///
-    /// Source: Argo CD `docs/user-guide/resource_tracking.md`; Flux kustomize-controller and helm-controller, labels of what
-    /// they apply.
     pub(super) fn applied_by(&self, interner: &mut Interner) -> Option<Word> {
-        let argo = self.annotations.argo_tracking_id.some().and_then(|id| id.split(':').next());
-        if let Some(name) = argo.or_else(|| self.label("argocd.argoproj.io/instance")) {
-            return Some(interner.intern(&format!("Argo CD application {name}")));
-        }
-        let flux =
-            [("Kustomization", "kustomize.toolkit.fluxcd.io/name"), ("HelmRelease", "helm.toolkit.fluxcd.io/name")];
-        let (kind, name) = flux.into_iter().find_map(|(kind, label)| Some((kind, self.label(label)?)))?;
-        Some(interner.intern(&format!("Flux {kind} {name}")))
+        let mark = gitops::mark(self.annotations.argo_tracking_id.some(), |key| self.label(key))?;
+        Some(interner.intern(&format!("{} {}", mark.what, mark.name)))
     }
 
     /// The owner that has `controller: true`.

@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 
 use crate::model::Time;
 use crate::report::{FailureReport, SourceState, Summary};
+use crate::words::counted;
 
 /// The first line: the answer.
 pub(super) fn headline(report: &FailureReport) -> String {
@@ -10,7 +11,7 @@ pub(super) fn headline(report: &FailureReport) -> String {
         return format!("No failures found{}{empty}", where_looked(report));
     }
     let Summary { failures, workloads, collateral, lost, gpu_seconds, .. } = report.summary;
-    let mut words = vec![format!("{} in {}", counted(failures, "failure"), counted(workloads as u64, "workload"))];
+    let mut words = vec![format!("{} in {}", counted(failures, "failure"), counted(workloads, "workload"))];
     if collateral > 0 {
         words.push(format!("{collateral} of them collateral"));
     }
@@ -91,15 +92,10 @@ pub(super) fn left_out(summary: &Summary) -> Option<String> {
     (summary.completed_workloads > 0).then(|| {
         format!(
             "{} completed in spite of {}: --all shows them",
-            counted(summary.completed_workloads as u64, "workload"),
+            counted(summary.completed_workloads, "workload"),
             counted(summary.completed_failures, "failure")
         )
     })
-}
-
-/// `1 failure`, `2 failures`.
-pub(super) fn counted(number: u64, singular: &str) -> String {
-    if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
 }
 
 /// `12.4 GPU-h`; small amounts in minutes or seconds, so that they do not read as nothing.

@@ -6,10 +6,11 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Look;
 use super::age::age;
-use super::notes::{counted, gpu_hours, headline, left_out, made_from};
+use super::notes::{gpu_hours, headline, left_out, made_from};
 use super::suggestion::{because, commands};
 use super::text::{cut, one_line, wrap};
 use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadState};
+use crate::words::counted;
 
 /// Lines of the default view: one screen, however much failed.
 const SCREEN: usize = 40;
@@ -43,7 +44,7 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
     let more_notes = report.notes.len().saturating_sub(most);
     let notes = notes + usize::from(more_notes > 0);
     if more_notes > 0 {
-        prose(&format!("note: {} more: -o wide shows all", counted(more_notes as u64, "note")), look, wide, out)?;
+        prose(&format!("note: {} more: -o wide shows all", counted(more_notes, "note")), look, wide, out)?;
     }
     let foot = left_out(&report.summary);
     if report.summary.failures > 0 {
@@ -64,7 +65,7 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
         if shown.len() < groups.len() {
             let all: u64 = groups.iter().map(|group| group.failures).sum();
             let left = all - shown.iter().map(|group| group.failures).sum::<u64>();
-            let groups = counted((groups.len() - shown.len()) as u64, "group");
+            let groups = counted(groups.len() - shown.len(), "group");
             let more = format!("and {groups} more, {}: -o wide shows all", counted(left, "failure"));
             prose(&more, look, wide, out)?;
         }
@@ -421,7 +422,7 @@ fn print_suggestions(
             writeln!(out, "   {}{command}", if wide { mark } else { "" })?;
         }
         if wide && suggestion.commands_left_out > 0 {
-            let left_out = counted(suggestion.commands_left_out as u64, "command");
+            let left_out = counted(suggestion.commands_left_out, "command");
             let names: Vec<String> = suggestion.workloads.iter().take(MOST_NAMES).map(ToString::to_string).collect();
             let more = suggestion.workloads.len() - names.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -434,7 +435,7 @@ fn print_suggestions(
     }
     let more = report.suggestions.len() - suggestions.len();
     let hidden: usize = suggestions.iter().filter(|_| !whole).map(|all| all.commands.len().saturating_sub(1)).sum();
-    let commands = if hidden > 0 { format!("and {} more", counted(hidden as u64, "command")) } else { String::new() };
+    let commands = if hidden > 0 { format!("and {} more", counted(hidden, "command")) } else { String::new() };
     match (more, hidden) {
         (0, 0) => Ok(()),
         (0, _) => writeln!(out, "   {commands}: -o wide shows all"),

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::earlier::is_made_here;
 use super::held::{dependents, state};
-use super::object::{condition, is_being_deleted, is_over, is_set, text, uid};
+use super::job_set::has_ended;
+use super::object::{condition, is_being_deleted, is_over, is_set, uid};
 use super::plan::Action;
 use crate::source::cluster::{Object, RequestError, Session};
 
@@ -240,7 +241,7 @@ fn suspended(session: &Session, object: &Object, own: &str) -> Result<Look, Fail
     if uid(&job_set) != own {
         return Err(Failure::overtaken(format!("{named} was deleted and made again by somebody else meanwhile")));
     }
-    if condition(&job_set, &["Failed", "Completed"]).is_some() || !text(&job_set, "/status/terminalState").is_empty() {
+    if has_ended(&job_set) {
         return Err(Failure::overtaken(format!("{named} has ended meanwhile: run it again to have it made again")));
     }
     if !is_set(&job_set, "/spec/suspend") {
@@ -249,7 +250,7 @@ fn suspended(session: &Session, object: &Object, own: &str) -> Result<Look, Fail
     if condition(&job_set, &["Suspended"]).is_none() {
         return Ok(Look::NotYet(format!("{named} has no condition Suspended: does its controller run?")));
     }
-    let pods = Object { api_version: "v1".into(), resource: "pods".into(), ..object.clone() };
+    let pods = object.beside("v1", "pods");
     let selector = format!("jobset.sigs.k8s.io/jobset-name={}", object.name);
     let pods = session.list(&pods, &[("labelSelector", &selector)])?;
     let running: Vec<&str> = pods.iter().filter(|pod| !is_over(pod)).map(super::object::name).collect();

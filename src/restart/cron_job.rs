@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::facts::{Facts, listed};
+use super::facts::{Facts, NAMED};
 use super::guards::{self, Depth};
-use super::object::{self, array, condition, controller, is_set, name, number, text, uid};
+use super::object::{self, array, condition, is_controlled_by, is_set, name, number, text, uid};
 use super::plan::{Action, Plan};
 use super::{Order, names, volumes};
 use crate::report::RefusalReason;
+use crate::words::list_names;
 
 pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
     let mut plan = Plan::default();
@@ -16,7 +17,7 @@ pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
         plan.refuse(
             RefusalReason::NotPossible,
             format!("--keep says nothing for {}: a run by hand replaces no other", order.subject()),
-            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
+            vec![order.plain_command()],
         );
     }
     let name = names::with_suffix(&order.name, &facts.object["spec"]["jobTemplate"]["spec"], order.now);
@@ -61,12 +62,15 @@ pub(super) fn pushed_out<'a>(cron_job: &Value, jobs: &'a [Value]) -> Vec<(&'a Va
 
 fn history(plan: &mut Plan, facts: &Facts, new: &str) {
     for (job, end) in pushed_out(&facts.object, &facts.jobs) {
-        let of_job = |pod: &&Value| controller(pod).is_some_and(|owner| text(owner, "/uid") == uid(job));
+        let of_job = |pod: &&Value| is_controlled_by(pod, uid(job));
         let pods: Vec<Value> = facts.pods.iter().filter(of_job).cloned().collect();
         let claims = volumes::named_of(facts, &pods.iter().collect::<Vec<_>>(), &[uid(job)]);
         let with = Facts { pods, ..Facts::default() }.pods_and_logs().map(|pods| format!(" with {pods}"));
-        let volumes =
-            if claims.is_empty() { String::new() } else { format!(", and volume claims: {}", listed(&claims)) };
+        let volumes = if claims.is_empty() {
+            String::new()
+        } else {
+            format!(", and volume claims: {}", list_names(&claims, NAMED))
+        };
         let (name, with) = (object::name(job), with.unwrap_or_default());
         plan.lose(format!("job/{name}{with}{volumes}, when the new one {end}: {}", limit(facts, end)));
     }

@@ -11,7 +11,7 @@ use super::object::{array, name, number, text};
 use super::plan::{Action, Plan};
 use super::record::MANIFEST;
 use super::strip::strip;
-use crate::source::cluster::{Object, RequestError, Session};
+use crate::source::cluster::{RequestError, Session};
 
 /// Of a container's log, its end.
 const LARGEST_LOG: usize = 10 << 20;
@@ -76,7 +76,7 @@ fn save_logs(folder: &Folder, session: &Session, facts: &Facts) -> Result<NotSav
     }
     for pod in &facts.pods {
         for (container, previous) in logs_of(pod) {
-            let at = Object { api_version: "v1".into(), resource: "pods".into(), ..facts.at.named(name(pod)) };
+            let at = facts.at.named(name(pod)).beside("v1", "pods");
             let which = if previous { ".previous" } else { "" };
             match session.log(&at, &container, previous, LARGEST_LOG) {
                 Ok(log) => folder.write(&format!("{}.{container}{which}.log", name(pod)), &log)?,

@@ -5,6 +5,10 @@ use super::plan::Plan;
 use super::{Order, object};
 use crate::report::RefusalReason;
 use crate::source::cluster::Object;
+use crate::words::{counted, list_names};
+
+/// Names that are given of many.
+pub(super) const NAMED: usize = 3;
 
 /// What is known of the workload before anything is done.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +65,22 @@ impl Order {
         self.commands.again(self.kind.name(), &self.name, &self.flags, flag)
     }
 
+    /// The command without any flag.
+    pub(super) fn plain_command(&self) -> String {
+        self.command_with::<&str>(&[])
+    }
+
+    /// The command with these flags alone.
+    pub(super) fn command_with<T: AsRef<str>>(&self, flags: &[T]) -> String {
+        let flags: Vec<&str> = flags.iter().map(AsRef::as_ref).collect();
+        self.commands.restart(self.kind.name(), &self.name, &flags)
+    }
+
+    /// The command that shows the workload.
+    pub(super) fn look(&self) -> String {
+        self.commands.kubectl(&["get", self.kind.name(), &self.name, "-o", "yaml"])
+    }
+
     /// What is made again, with the change that is asked for.
     pub(super) fn changed(&self, plan: &mut Plan, manifest: Value) -> Value {
         let Some(patch) = &self.patch else { return manifest };
@@ -103,22 +123,6 @@ impl Facts {
             .collect();
         let names: Vec<&str> = self.pods.iter().map(object::name).collect();
         let (number, their) = (counted(self.pods.len(), "pod"), if self.pods.len() == 1 { "its" } else { "their" });
-        Some(format!("{number} ({}) and {their} logs: {}", counts.join(", "), listed(&names)))
+        Some(format!("{number} ({}) and {their} logs: {}", counts.join(", "), list_names(&names, NAMED)))
     }
-}
-
-/// `a, b, c and 4 more`.
-pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
-    const NAMED: usize = 3;
-    let named: Vec<&str> = names.iter().take(NAMED).map(AsRef::as_ref).collect();
-    let more = match names.len() - named.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}{more}", named.join(", "))
-}
-
-/// `1 pod`, `3 pods`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -10,7 +10,7 @@ use super::facts::{Claim, Facts, Fate};
 use super::job_set::has_ended;
 use super::kind::Kind;
 use super::leader_worker_set::NAME as GROUPS_OF;
-use super::object::{annotation, array, condition, controller, is_set, name, text, uid};
+use super::object::{annotation, array, is_controlled_by, is_set, name, text, uid};
 use super::sandbox::POD_NAME;
 use crate::source::cluster::{ClusterError, Object, RequestError, Session};
 use crate::source::nearest;
@@ -88,7 +88,7 @@ fn is_decided_by_pods(kind: Kind, object: &Value) -> bool {
 }
 
 fn jobs(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, RequestError> {
-    let like = Object { api_version: "batch/v1".into(), resource: "jobs".into(), ..facts.at.clone() };
+    let like = facts.at.beside("batch/v1", "jobs");
     let selector = format!("jobset.sigs.k8s.io/jobset-name={}", facts.at.name);
     let mut jobs = match kind {
         Kind::JobSet => session.list(&like, &[("labelSelector", &selector)])?,
@@ -96,13 +96,13 @@ fn jobs(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, Requ
         Kind::CronJob => session.list(&like, &[])?,
         _ => return Ok(Vec::new()),
     };
-    jobs.retain(|job| controller(job).is_some_and(|owner| text(owner, "/uid") == uid(&facts.object)));
+    jobs.retain(|job| is_controlled_by(job, uid(&facts.object)));
     Ok(jobs)
 }
 
 fn pods(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, RequestError> {
     let at = &facts.at;
-    let like = Object { api_version: "v1".into(), resource: "pods".into(), ..at.clone() };
+    let like = at.beside("v1", "pods");
     let selector = match kind {
         // Of Jobs that stay, nothing happens to their pods.
         Kind::CronJob => {
@@ -116,8 +116,7 @@ fn pods(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, Requ
         Kind::Sandbox => {
             let named = annotation(&facts.object, POD_NAME).filter(|name| !name.is_empty());
             let pod = session.get(&like.named(named.unwrap_or(&at.name)))?;
-            let own = |pod: &Value| controller(pod).is_some_and(|owner| text(owner, "/uid") == uid(&facts.object));
-            return Ok(pod.filter(own).into_iter().collect());
+            return Ok(pod.filter(|pod| is_controlled_by(pod, uid(&facts.object))).into_iter().collect());
         }
         Kind::Job => pods_of(&facts.object),
         Kind::JobSet => format!("jobset.sigs.k8s.io/jobset-name={}", at.name),
@@ -126,11 +125,11 @@ fn pods(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, Requ
     };
     let mut pods = session.list(&like, &[("labelSelector", &selector)])?;
     // Those of an earlier Job of the same name may still be there, and a selector may fit others' pods, too.
-    let is_of = |owner: &Value| match kind {
-        Kind::Job => text(owner, "/uid") == uid(&facts.object),
-        _ => facts.jobs.iter().any(|job| uid(job) == text(owner, "/uid")),
-    };
-    pods.retain(|pod| !matches!(kind, Kind::Job | Kind::CronJob) || controller(pod).is_some_and(is_of));
+    pods.retain(|pod| match kind {
+        Kind::Job => is_controlled_by(pod, uid(&facts.object)),
+        Kind::CronJob => facts.jobs.iter().any(|job| is_controlled_by(pod, uid(job))),
+        _ => true,
+    });
     Ok(pods)
 }
 
@@ -164,7 +163,7 @@ pub(super) fn selector(selector: &Value) -> String {
 
 /// Claims go with their owners, whoever made them.
 fn owned(session: &Session, facts: &Facts) -> Result<Vec<Value>, RequestError> {
-    let like = Object { api_version: "v1".into(), resource: "persistentvolumeclaims".into(), ..facts.at.clone() };
+    let like = facts.at.beside("v1", "persistentvolumeclaims");
     let mut claims = session.list(&like, &[])?;
     claims.retain(|claim| !array(claim, "/metadata/ownerReferences").is_empty());
     Ok(claims)
@@ -173,9 +172,7 @@ fn owned(session: &Session, facts: &Facts) -> Result<Vec<Value>, RequestError> {
 /// The claims of an ended `JobSet`'s templates. One is the `JobSet`'s as long as it names its uid.
 /// Source: JobSet `pkg/controllers/volume_claim_policy.go`.
 fn claims(session: &Session, facts: &Facts) -> Vec<Claim> {
-    if condition(&facts.object, &["Failed", "Completed"]).is_none()
-        && text(&facts.object, "/status/terminalState").is_empty()
-    {
+    if !has_ended(&facts.object) {
         return Vec::new();
     }
     let policies = array(&facts.object, "/spec/volumeClaimPolicies").iter();
@@ -183,7 +180,7 @@ fn claims(session: &Session, facts: &Facts) -> Vec<Claim> {
         let keeps = text(policy, "/retentionPolicy/whenDeleted") == "Retain";
         array(policy, "/templates").iter().map(move |template| (keeps, template))
     });
-    let like = Object { api_version: "v1".into(), resource: "persistentvolumeclaims".into(), ..facts.at.clone() };
+    let like = facts.at.beside("v1", "persistentvolumeclaims");
     let claims = templates.map(|(keeps, template)| {
         let template = name(template).to_owned();
         let name = format!("{template}-{}", facts.at.name);
@@ -205,7 +202,7 @@ fn is_owned_by(object: &Value, owner: &str) -> bool {
 
 /// Events about the workload, its Jobs (of earlier attempts, too: they have the same names) and its pods.
 fn events(session: &Session, kind: Kind, facts: &Facts) -> Result<Vec<Value>, RequestError> {
-    let like = Object { api_version: "v1".into(), resource: "events".into(), ..facts.at.clone() };
+    let like = facts.at.beside("v1", "events");
     let about = format!("involvedObject.kind={},involvedObject.name={}", kind.kind(), facts.at.name);
     let mut events = session.list(&like, &[("fieldSelector", &about)])?;
     for (kind, objects) in [("Job", &facts.jobs), ("Pod", &facts.pods)] {

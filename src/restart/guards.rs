@@ -7,6 +7,7 @@ use super::facts::Facts;
 use super::kind::Kind;
 use super::object::{annotation, array, controller, is_being_deleted, label, text};
 use super::plan::Plan;
+use crate::gitops;
 use crate::kubectl::is_name;
 use crate::report::RefusalReason;
 
@@ -46,7 +47,7 @@ fn being_deleted(plan: &mut Plan, facts: &Facts, order: &Order) {
         plan.refuse(
             RefusalReason::BeingDeleted,
             format!("{} is being deleted by somebody else since {since}: wait until it is gone", order.subject()),
-            vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])],
+            vec![order.look()],
         );
     }
 }
@@ -92,25 +93,20 @@ fn managed_elsewhere(plan: &mut Plan, facts: &Facts, order: &Order, depth: Depth
         plan.refuse(
             RefusalReason::ManagedBy,
             format!("{} is run by {manager} (spec.managedBy), not by this cluster: restart it there", order.subject()),
-            vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])],
+            vec![order.look()],
         );
     }
 }
 
 /// The application that the object is applied from, if a GitOps tool says so, by its mark or as who has written the fields.
 /// Argo CD's usual mark is a label that Helm's charts have, too: alone it says nothing.
-/// Source: Argo CD `docs/user-guide/resource_tracking.md`, and `common/common.go`, `ArgoCDSSAManager`; Flux
-/// kustomize-controller and helm-controller, labels of what they apply, and their names as field managers.
+/// Source: Argo CD `common/common.go`, `ArgoCDSSAManager`; Flux kustomize-controller's and helm-controller's names as field
+/// managers.
 fn application(object: &Value) -> Option<String> {
-    let argo = annotation(object, "argocd.argoproj.io/tracking-id").and_then(|id| id.split(':').next());
-    if let Some(name) = argo.or_else(|| label(object, "argocd.argoproj.io/instance")) {
-        return Some(format!("Argo CD application {name}"));
-    }
-    let flux = [("Kustomization", "kustomize.toolkit.fluxcd.io"), ("HelmRelease", "helm.toolkit.fluxcd.io")];
-    let marked = flux.into_iter().find_map(|(kind, group)| {
-        let name = label(object, &format!("{group}/name"))?;
-        let namespace = label(object, &format!("{group}/namespace")).map(|n| format!("{n}/")).unwrap_or_default();
-        Some(format!("Flux {kind} {namespace}{name}"))
+    let mark = gitops::mark(annotation(object, "argocd.argoproj.io/tracking-id"), |key| label(object, key));
+    let marked = mark.map(|mark| {
+        let namespace = mark.namespace_label.and_then(|key| label(object, key)).map(|n| format!("{n}/"));
+        format!("{} {}{}", mark.what, namespace.unwrap_or_default(), mark.name)
     });
     marked.or_else(|| by_manager(object))
 }

@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
+use super::facts::NAMED;
 use super::gather::pods_of;
-use super::object::{array, controller, is_being_deleted, name, text};
+use super::object::{array, is_being_deleted, is_controlled_by, name, text};
 use crate::source::cluster::{Object, Session};
-
-/// More names would not be read by a person either.
-const NAMED: usize = 3;
+use crate::words::list_names;
 
 /// The Jobs and pods of a workload that are still there; empty where there are none, or none can be seen.
 pub(super) fn dependents(session: &Session, object: &Object, owner: &str) -> String {
@@ -27,18 +26,13 @@ pub(super) fn dependents(session: &Session, object: &Object, owner: &str) -> Str
         let found = if wanted { session.list(&like, &[("labelSelector", &selector)]).ok() } else { None };
         let mut found = found.unwrap_or_default();
         // Those of another one of the same name are not waited for.
-        found.retain(|one| has_jobs || controller(one).is_some_and(|of| text(of, "/uid") == owner));
+        found.retain(|one| has_jobs || is_controlled_by(one, owner));
         left.extend(found.iter().map(|found| format!("{one}/{}{}", name(found), state(found))));
     }
     if left.is_empty() {
         return String::new();
     }
-    let more = match left.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    left.truncate(NAMED);
-    format!("; still there: {}{more}", left.join(", "))
+    format!("; still there: {}", list_names(&left, NAMED))
 }
 
 /// ` (held by example.com/hold; on node gpu-3)`: whoever puts a finalizer takes it away, and a pod on a node that does not

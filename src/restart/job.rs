@@ -66,7 +66,7 @@ fn selector_of_both(plan: &mut Plan, facts: &Facts, order: &Order, manifest: &se
                  of its own with --patch",
                 order.subject()
             ),
-            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
+            vec![order.plain_command()],
         );
     }
 }

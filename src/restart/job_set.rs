@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::checkpoints::since_the_last;
-use super::facts::{Facts, counted};
+use super::facts::Facts;
 use super::guards::{self, Depth};
 use super::job::{QUEUED, recreate};
 use super::kind::Kind;
@@ -12,6 +12,7 @@ use super::plan::{Action, Plan};
 use super::strip::{renamed, strip};
 use super::{Order, names, volumes};
 use crate::report::RefusalReason;
+use crate::words::counted;
 
 pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
     match (has_ended(&facts.object), order.keep) {
@@ -51,9 +52,13 @@ fn has_completed(facts: &Facts) -> bool {
     text(&facts.object, "/status/terminalState") == "Completed" || condition(&facts.object, &["Completed"]).is_some()
 }
 
+fn completed_jobs(facts: &Facts) -> Vec<&str> {
+    facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect()
+}
+
 /// What succeeded is done all over again, which nobody may have meant.
 fn done_again(plan: &mut Plan, facts: &Facts) {
-    let done: Vec<&str> = facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect();
+    let done = completed_jobs(facts);
     if has_completed(facts) {
         plan.note("it has succeeded: all that it did is done again");
     } else if !done.is_empty() {
@@ -104,7 +109,7 @@ fn resumed(facts: &Facts, order: &Order) -> Plan {
         plan.refuse(
             RefusalReason::NotPossible,
             format!("--keep is for what has ended, and {} has not", order.subject()),
-            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
+            vec![order.plain_command()],
         );
     }
     if order.patch.is_some() {
@@ -139,7 +144,7 @@ fn resumed_losses(plan: &mut Plan, facts: &Facts) {
         plan.lose(since_the_last(&facts.object));
     }
     plan.loses.splice(0..0, lost);
-    let done: Vec<&str> = facts.jobs.iter().filter(|job| condition(job, &["Complete"]).is_some()).map(name).collect();
+    let done = completed_jobs(facts);
     if !done.is_empty() {
         plan.note(format!("Jobs that have completed are not run again: {}", done.join(", ")));
     }

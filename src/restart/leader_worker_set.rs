@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Order;
-use super::facts::{Facts, counted};
+use super::facts::Facts;
 use super::guards::{self, Depth};
 use super::object::{controller, is_being_deleted, is_ready, label, name, number, text, uid};
 use super::plan::{Action, Plan};
 use super::volumes;
 use crate::report::RefusalReason;
-use crate::source::cluster::Object;
+use crate::words::counted;
 
 /// Source: LeaderWorkerSet `api/leaderworkerset/v1`.
 pub(super) const NAME: &str = "leaderworkerset.sigs.k8s.io/name";
@@ -45,7 +45,7 @@ pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
         plan.refuse(
             RefusalReason::NotPossible,
             format!("--keep is for Jobs and JobSets, not for {}", order.subject()),
-            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
+            vec![order.plain_command()],
         );
     }
     let groups = groups(facts);
@@ -94,7 +94,7 @@ fn which(plan: &mut Plan, groups: &[Group], order: &Order) {
     let example = groups.iter().find(|group| !group.is_ready()).or(groups.first());
     let command = example.map(|group| {
         let group = group.index.to_string();
-        order.commands.restart(order.kind.name(), &order.name, &["--group", &group])
+        order.command_with(&["--group", &group])
     });
     plan.refuse(RefusalReason::WhichGroup, message, command.into_iter().collect());
 }
@@ -112,7 +112,7 @@ fn restart(plan: &mut Plan, facts: &Facts, order: &Order, group: &Group) {
         return;
     };
     plan.summary = format!("group {index} is made anew by its controller, after its leader pod is deleted");
-    let object = Object { api_version: "v1".into(), resource: "pods".into(), ..facts.at.named(name(leader)) };
+    let object = facts.at.named(name(leader)).beside("v1", "pods");
     let uid = uid(leader).to_owned();
     plan.step(
         format!("delete pod/{}, the leader of group {index}, its workers first", object.name),

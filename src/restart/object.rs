@@ -73,6 +73,11 @@ pub(super) fn controller(object: &Value) -> Option<&Value> {
     array(object, "/metadata/ownerReferences").iter().find(|owner| is_set(owner, "/controller"))
 }
 
+/// Whether the object with this uid controls it.
+pub(super) fn is_controlled_by(object: &Value, owner: &str) -> bool {
+    controller(object).is_some_and(|controller| text(controller, "/uid") == owner)
+}
+
 /// Whether a pod's containers have all ended for good.
 pub(super) fn is_over(pod: &Value) -> bool {
     matches!(text(pod, "/status/phase"), "Succeeded" | "Failed")

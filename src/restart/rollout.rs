@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Order;
-use super::facts::{Facts, counted};
+use super::facts::Facts;
 use super::gather::selector;
 use super::guards::{self, Depth};
 use super::kind::Kind;
@@ -11,6 +11,7 @@ use super::object::{is_set, name, number, text, uid};
 use super::plan::{Action, Plan};
 use super::volumes;
 use crate::report::RefusalReason;
+use crate::words::counted;
 
 /// Source: kubectl `pkg/polymorphichelpers/objectrestarter.go`.
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
@@ -24,7 +25,7 @@ pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
         plan.refuse(
             RefusalReason::NotPossible,
             format!("--keep is for Jobs and JobSets, not for {subject}"),
-            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
+            vec![order.plain_command()],
         );
     }
     if order.kind == Kind::Deployment && is_set(&facts.object, "/spec/paused") {

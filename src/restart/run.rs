@@ -177,29 +177,23 @@ fn going_on(order: &Order, folder: Folder, record: Record) -> Work {
 
 /// What is left was planned with the flags of then: others would be passed over in silence.
 fn other_flags(plan: &mut Plan, order: &Order, folder: &Folder, record: &Record) {
-    let command = |flags: &[String]| order.commands.restart(order.kind.name(), &order.name, &flag_words(flags));
     let message = format!(
-        "a restart of {}/{} with other flags was begun at {} and is not completed: complete that one first, and then, if \
-         it is still wanted, run this one again ({})",
-        order.kind.name(),
-        order.name,
+        "a restart of {} with other flags was begun at {} and is not completed: complete that one first, and then, if it is \
+         still wanted, run this one again ({})",
+        order.subject(),
         record.started_at,
-        command(&order.flags)
+        order.command_with(&order.flags)
     );
-    let mut commands = vec![command(&record.flags)];
+    let mut commands = vec![order.command_with(&record.flags)];
     commands.extend(by_hand(order, record, folder));
     plan.refuse(RefusalReason::UnderWay, message, commands);
-}
-
-fn flag_words(flags: &[String]) -> Vec<&str> {
-    flags.iter().map(String::as_str).collect()
 }
 
 /// What an earlier run began and did to the end.
 fn complete(order: &Order, folder: Folder, record: Record, what: &str) -> Work {
     let summary = format!("the restart begun at {} is complete ({what}); nothing was changed now", record.started_at);
     let mut plan = Plan { summary, next: record.next.clone(), ..Plan::default() };
-    let another = order.commands.restart(order.kind.name(), &order.name, &flag_words(&order.flags));
+    let another = order.command_with(&order.flags);
     plan.note(format!("to restart it once more, run it again: {another}"));
     Work { plan, uid: record.uid.clone(), facts: None, begun: Some((folder, record)), complete: true }
 }
@@ -288,10 +282,7 @@ fn rejected(order: &Order, step: &str, message: &str, way_out: Option<&str>) -> 
         Some(way_out) => (way_out, vec![order.again_with("--force")]),
         // The object as it is was taken once: what is wrong is most likely in the change.
         None if order.patch.is_some() => ("mend --patch, or else what it says, and run it again", Vec::new()),
-        None => (
-            "mend what it says, and run it again",
-            vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])],
-        ),
+        None => ("mend what it says, and run it again", vec![order.look()]),
     };
     RestartRefusal {
         reason: RefusalReason::DryRunFailed,
@@ -343,10 +334,9 @@ fn refuse_to_lose(order: &Order, lost: &[String], folder: &Folder, restart: &mut
     restart.refusals.push(RestartRefusal {
         reason: RefusalReason::LogsNotSaved,
         message: format!(
-            "{}/{} is left as it is, as not all logs could be saved before it: {}; run it again, or without --save-logs; \
-             what could be saved is in {}",
-            order.kind.name(),
-            order.name,
+            "{} is left as it is, as not all logs could be saved before it: {}; run it again, or without --save-logs; what \
+             could be saved is in {}",
+            order.subject(),
             lost.join("; "),
             folder.path().display()
         ),
@@ -435,7 +425,7 @@ fn unwritten(error: &RestartError) -> String {
 /// first at what they did.
 fn how_to_go_on(order: &Order, record: &Record, folder: &Folder) -> Vec<String> {
     if record.finished {
-        return vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])];
+        return vec![order.look()];
     }
     let mut commands = vec![order.again_with("--yes")];
     commands.extend(by_hand(order, record, folder));

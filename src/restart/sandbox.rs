@@ -23,7 +23,7 @@ pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
         plan.refuse(
             RefusalReason::NotPossible,
             format!("--keep is for Jobs and JobSets, not for {}", order.subject()),
-            vec![order.commands.restart(order.kind.name(), &order.name, &[])],
+            vec![order.plain_command()],
         );
     }
     match failed {
@@ -32,7 +32,7 @@ pub(super) fn plan(facts: &Facts, order: &Order) -> Plan {
     }
     volumes::go_with(&mut plan, facts, order, &facts.pods.iter().collect::<Vec<_>>(), &[]);
     state(&mut plan, facts);
-    plan.next = vec![order.commands.kubectl(&["get", order.kind.name(), &order.name, "-o", "yaml"])];
+    plan.next = vec![order.look()];
     plan
 }
 
@@ -93,7 +93,7 @@ impl Modes {
 }
 
 fn pod_at(facts: &Facts, name: &str) -> Object {
-    Object { api_version: "v1".into(), resource: "pods".into(), ..facts.at.named(name) }
+    facts.at.named(name).beside("v1", "pods")
 }
 
 /// Claims of volumeClaimTemplates outlive the pod; what is in its containers does not.

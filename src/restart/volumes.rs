@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Order;
 use super::checkpoints::{saved_on, templates};
-use super::facts::{Claim, Facts, Fate, listed};
+use super::facts::{Claim, Facts, Fate, NAMED};
 use super::object::{array, array_mut, name, set, text, uid};
 use super::plan::Plan;
+use crate::kubectl::without_owner;
 use crate::report::RefusalReason;
+use crate::words::list_names;
 
 /// What a deletion takes with it, by volume claim. It is never assumed that one holds nothing.
 pub(super) fn at_risk(plan: &mut Plan, facts: &Facts, order: &Order) {
@@ -89,7 +91,7 @@ fn ephemeral(pods: &[&Value]) -> Vec<Going> {
 }
 
 fn owned_by(facts: &Facts, claim: &Value, doomed: &[&str]) -> Option<Going> {
-    let owners = || (0_usize..).zip(array(claim, "/metadata/ownerReferences"));
+    let owners = || array(claim, "/metadata/ownerReferences").iter().enumerate();
     let doomed = || owners().filter(|(_, owner)| doomed.contains(&text(owner, "/uid")));
     let (_, owner) = doomed().next()?;
     let kind = text(owner, "/kind");
@@ -130,7 +132,7 @@ pub(super) fn of_workers_unread(plan: &mut Plan, facts: &Facts, order: &Order, w
 
 fn goes(plan: &mut Plan, facts: &Facts, order: &Order, going: &Going) {
     let first = going.claims.first().map_or("", String::as_str);
-    let claims = listed(&going.claims.iter().map(|claim| format!("pvc/{claim}")).collect::<Vec<_>>());
+    let claims = list_names(&going.claims.iter().map(|claim| format!("pvc/{claim}")).collect::<Vec<_>>(), NAMED);
     let because = &going.because;
     let sign = saved_on(&facts.object, &going.volume, first);
     let holds = sign.as_ref().map_or_else(String::new, |sign| format!(", and is for checkpoints ({sign})"));
@@ -153,16 +155,10 @@ fn goes(plan: &mut Plan, facts: &Facts, order: &Order, going: &Going) {
     );
 }
 
-/// Takes the owner references at these places away, of the owners with these uids: others keep theirs, and the place alone
-/// might be another owner's by the time it is run. From the last on, so that the places of those before it stay.
-fn without<'a>(owners: impl Iterator<Item = (usize, &'a str)>) -> Value {
-    let mut owners: Vec<_> = owners.collect();
-    owners.reverse();
-    let of_one = |(place, uid): (usize, &str)| {
-        let path = format!("/metadata/ownerReferences/{place}");
-        [json!({"op": "test", "path": format!("{path}/uid"), "value": uid}), json!({"op": "remove", "path": path})]
-    };
-    owners.into_iter().flat_map(of_one).collect()
+/// Takes the owner references at these places away, of the owners with these uids: from the last on, so that the places of
+/// those before it stay.
+fn without<'a>(owners: impl DoubleEndedIterator<Item = (usize, &'a str)>) -> Value {
+    owners.rev().flat_map(|(place, uid)| without_owner(place, "uid", uid)).collect()
 }
 
 fn patched(order: &Order, claim: &str, patch: &Value) -> String {

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use super::{Facts, Subject};
 use crate::analysis::group::what_happened;
 use crate::analysis::job_set::{JobSetStory, rule_words};
-use crate::analysis::words::list_names;
 use crate::analysis::{Failure, object};
 use crate::model::{Job, Time, human_duration};
 use crate::policy::{parse_message, recorded_rule};
 use crate::report::{AttemptOutcome, Class, TimelineEntry, TimelineKind};
+use crate::words::list_names;
 
 /// Kinds of failures told one by one; the rest is counted.
 const MOST_FAILURES: usize = 6;

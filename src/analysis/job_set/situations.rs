@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use super::attempts::Attempt;
 use super::{JobSetFacts, is_previous};
 use crate::analysis::teardown::blocker;
-use crate::analysis::words::{list_names, telling_line};
+use crate::analysis::words::telling_line;
 use crate::model::{Event, Job, JobSet, Pod, ReplicatedJob, Time, human_duration};
 use crate::policy::{FailedJob, job_set_choose};
 use crate::report::{AttemptOutcome as Outcome, Blocker, Situation, SituationKind};
+use crate::words::list_names;
 
 /// So many attempts that end alike are no accident.
 const LOOP: usize = 3;

@@ -1,3 +1,4 @@
+use crate::words::list_names;
 use std::path::PathBuf;
 
 /// Why a cluster could not be read. What is displayed is the one line that the user sees behind `error: `.
@@ -174,18 +175,13 @@ pub enum ClusterError {
 /// Names that are listed before the rest is counted.
 const NAMED: usize = 10;
 
-fn list(names: &[String]) -> String {
-    let text = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if names.len() > NAMED { format!("{text} and {} more", names.len() - NAMED) } else { text }
-}
-
 fn looked_in(looked: &[PathBuf]) -> String {
     let paths: Vec<String> = looked.iter().map(|path| path.display().to_string()).collect();
-    if paths.is_empty() { String::new() } else { format!(" (looked for {})", list(&paths)) }
+    if paths.is_empty() { String::new() } else { format!(" (looked for {})", list_names(&paths, NAMED)) }
 }
 
 fn there_are(kind: &str, there: &[String]) -> String {
-    if there.is_empty() { format!("it has no {kind}") } else { format!("there are {}", list(there)) }
+    if there.is_empty() { format!("it has no {kind}") } else { format!("there are {}", list_names(there, NAMED)) }
 }
 
 fn behind(hint: Option<&str>) -> String {
@@ -212,7 +208,7 @@ fn remedy(resource: &str, verbs: &str, namespace: Option<&str>) -> String {
 fn did_you_mean(names: &[String]) -> String {
     match names {
         [] => String::new(),
-        names => format!("; did you mean {}?", list(names)),
+        names => format!("; did you mean {}?", list_names(names, NAMED)),
     }
 }
 

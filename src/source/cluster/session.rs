@@ -60,6 +60,12 @@ const SMALLER: usize = 4;
 pub(crate) const FIELD_MANAGER: &str = "kubectl-sigapps";
 
 impl Object {
+    /// The same name and namespace in another resource; the namespace alone where it is to be listed.
+    #[must_use]
+    pub fn beside(&self, api_version: &str, resource: &str) -> Self {
+        Self { api_version: api_version.to_owned(), resource: resource.to_owned(), ..self.clone() }
+    }
+
     /// The object of this resource called `name`, in the same namespace.
     #[must_use]
     pub fn named(&self, name: &str) -> Self {

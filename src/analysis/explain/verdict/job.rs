@@ -2,11 +2,11 @@
 
 use super::super::Facts;
 use crate::analysis::job_set::rule_words;
-use crate::analysis::words::list_names;
 use crate::analysis::{Failure, group::cause_words};
 use crate::model::{Event, Job, Pod, Time};
 use crate::policy::{Retries, backoff_limit, label, parse_message, recorded_rule, retries_of_job};
 use crate::report::{Class, WorkloadState};
+use crate::words::list_names;
 
 pub(super) fn verdict(facts: &Facts, job: &Job, state: WorkloadState) -> String {
     let end = format!("{}{}.", torn_down(facts), led_to(facts, job));
