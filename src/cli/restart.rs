@@ -12,6 +12,7 @@ use super::{ExitCode, talk, width};
 use crate::kubectl::Kubectl;
 use crate::render::{self, Look};
 use crate::report::{DryRun, Restart, RestartOutcome, RestartStep};
+use crate::request::Connection;
 use crate::restart::{self, Commands, Console, Kind, Order};
 use crate::source::cluster::{self, Environment, Session, parse_timeout};
 
@@ -134,10 +135,10 @@ impl RestartArgs {
                 UsageError("--patch is for a job or jobset: others are patched with kubectl patch".to_owned()).into()
             );
         }
-        let order = self.order(kind, name, dry_run)?;
+        let connection = self.connection.clone().into_connection()?;
+        let order = self.order(kind, name, dry_run, &connection)?;
         let look = Look { width: width(), color: self.color.is_on(), headers: true };
         let mut console = Terminal { text: self.output == Output::Text, yes: self.yes, look };
-        let connection = self.connection.into_connection()?;
         let mut tell = |line: &str| talk(line);
         let session = Session::open(&Environment::of_process(), &connection, &mut tell)?;
         let restart = restart::run(&session, &order, &mut console)?;
@@ -169,11 +170,10 @@ impl RestartArgs {
         }
     }
 
-    fn order(&self, kind: Kind, name: String, dry_run: DryRun) -> anyhow::Result<Order> {
-        let connection = self.connection.clone().into_connection()?;
+    fn order(&self, kind: Kind, name: String, dry_run: DryRun, connection: &Connection) -> anyhow::Result<Order> {
         let namespace = match self.connection.namespace() {
             Some(namespace) => namespace,
-            None => cluster::default_namespace(&connection)?,
+            None => cluster::default_namespace(connection)?,
         };
         let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
         let usual = state_folder();
