@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::job_sets_made_up::{
-    BACKOFF, JobSet, condition, event, failed, failed_pod, job, job_event, restart, restarts_by,
+    BACKOFF, JobSet, condition, event, failed, failed_pod, job, job_event, restart, restarted_without_end, restarts_by,
 };
 use crate::support::Story;
 
@@ -147,15 +147,8 @@ fn a_job_set_that_restarts_by_itself_is_left_alone() {
 
 #[test]
 fn restarts_without_end_are_to_be_suspended() {
-    let mut others = Vec::new();
-    for attempt in 0..3 {
-        let at = |second: u32| format!("2026-11-30T09:1{attempt}:0{second}.000000Z");
-        let message = "Container main for pod ns/js-a-0-x failed with exit code 3 matching FailJob rule at index 0";
-        others.push(job_event("js-a-0", attempt, "PodFailurePolicy", message, &at(0)));
-        others.extend(restart("RestartJobSetAndIgnoreMaxRestarts", "FailurePolicy_r", "js-a-0", &at(1)));
-    }
     let policy = restarts_by("RestartJobSetAndIgnoreMaxRestarts");
-    let story = trainer("Retain")(JobSet::new(policy)).status(json!({"restarts": 3})).with(others);
+    let story = trainer("Retain")(JobSet::new(policy)).status(json!({"restarts": 3})).with(restarted_without_end());
     assert_eq!(story.advice(), ["fixThenRestart"], "{}", story.report["suggestions"]);
     assert_eq!(
         story.suggestion("fixThenRestart")["commands"][1],

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::job_sets_made_up::{self, JobSet, condition, event, failed, job_event, restart};
+use crate::job_sets_made_up::{self, JobSet, condition, event, failed};
 use crate::made_up::{failed_pod, job};
 use crate::support::{Story, View, story_of_objects};
 
@@ -108,15 +108,9 @@ fn disrupted_job_set(change: impl FnOnce(&mut Value)) -> Story {
 #[test]
 fn restarts_without_end_are_stopped_by_who_decides() {
     let endless = |change: &dyn Fn(&mut Value)| {
-        let mut others = Vec::new();
-        for attempt in 0..3 {
-            let at = |second: u32| format!("2026-11-30T09:1{attempt}:0{second}.000000Z");
-            let message = "Container main for pod ns/js-a-0-x failed with exit code 3 matching FailJob rule at index 0";
-            others.push(job_event("js-a-0", attempt, "PodFailurePolicy", message, &at(0)));
-            others.extend(restart("RestartJobSetAndIgnoreMaxRestarts", "FailurePolicy_r", "js-a-0", &at(1)));
-        }
+        let events = job_sets_made_up::restarted_without_end();
         let policy = job_sets_made_up::restarts_by("RestartJobSetAndIgnoreMaxRestarts");
-        JobSet::new(policy).status(json!({"restarts": 3})).changed(|object| change(object)).with(others)
+        JobSet::new(policy).status(json!({"restarts": 3})).changed(|object| change(object)).with(events)
     };
     let queue = |object: &mut Value| object["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "q"});
     let managed = |object: &mut Value| object["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue".into();

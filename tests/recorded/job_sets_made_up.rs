@@ -128,6 +128,18 @@ pub(crate) fn restarts_by(action: &str) -> Value {
     json!({"maxRestarts": 3, "rules": [{"name": "again", "action": action}]})
 }
 
+/// The Events of three attempts that the same failure ends, each restarted uncounted.
+pub(crate) fn restarted_without_end() -> Vec<Value> {
+    let mut events = Vec::new();
+    for attempt in 0..3 {
+        let at = |second: u32| format!("2026-11-30T09:1{attempt}:0{second}.000000Z");
+        let message = "Container main for pod ns/js-a-0-x failed with exit code 3 matching FailJob rule at index 0";
+        events.push(job_event("js-a-0", attempt, "PodFailurePolicy", message, &at(0)));
+        events.extend(restart("RestartJobSetAndIgnoreMaxRestarts", "FailurePolicy_r", "js-a-0", &at(1)));
+    }
+    events
+}
+
 /// A failed pod, so that the workload is among those reported.
 pub(crate) fn failed_pod(of: &str, attempt: u32) -> Value {
     let mut pod = crate::made_up::failed_pod(&format!("{of}-pod"), of, 1);
