@@ -72,13 +72,14 @@ impl<'a> Case<'a> {
             (Some(pod), Some(end)) if !self.failure.ended_by_disruption() => {
                 self.kubectl.read(&["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container])
             }
-            (Some(pod), _) => self.describe(pod),
+            (Some(_), _) => self.describe_pod(),
             (None, _) => self.failure.job.map(|job| self.describe_job(job)).unwrap_or_default(),
         }
     }
 
-    pub(super) fn describe(&self, pod: &Pod) -> Vec<Command> {
-        self.kubectl.read(&["describe", "pod", &pod.name, "-n", &pod.namespace])
+    pub(super) fn describe_pod(&self) -> Vec<Command> {
+        let describe = |pod: &Pod| self.kubectl.read(&["describe", "pod", &pod.name, "-n", &pod.namespace]);
+        self.failure.pod.map(describe).unwrap_or_default()
     }
 
     pub(super) fn describe_node(&self) -> Vec<Command> {
@@ -86,7 +87,7 @@ impl<'a> Case<'a> {
     }
 
     pub(super) fn describe_pod_and_node(&self) -> Vec<Command> {
-        let mut commands = self.failure.pod.map(|pod| self.describe(pod)).unwrap_or_default();
+        let mut commands = self.describe_pod();
         commands.extend(self.describe_node());
         commands
     }

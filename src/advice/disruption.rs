@@ -227,8 +227,8 @@ pub(super) fn with_job_set(job_set: &JobSet, replicated_job: &str, place: usize)
         return (Some(format!("rule {} stays, which restarts without counting", rule.name)), Vec::new());
     }
     let taken = |name: &str| policy.rules.iter().any(|rule| &*rule.name == name);
-    let name = (0..).map(|n| if n == 0 { "disruption".to_owned() } else { format!("disruption{n}") });
-    let Some(name) = name.into_iter().find(|name| !taken(name)) else { return (None, Vec::new()) };
+    let mut names = (0..).map(|n| if n == 0 { "disruption".to_owned() } else { format!("disruption{n}") });
+    let Some(name) = names.find(|name| !taken(name)) else { return (None, Vec::new()) };
     let rule = json!({
         "name": name, "action": "RestartJobSetAndIgnoreMaxRestarts", "onJobFailureReasons": ["PodFailurePolicy"],
         "onJobFailureMessagePatterns": [DISRUPTION],

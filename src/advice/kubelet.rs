@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::draft::Advice;
-use crate::analysis::telling_line;
+use crate::analysis::{object, telling_line};
 use crate::model::Pod;
 use crate::report::SuggestionKind;
 
@@ -12,8 +12,7 @@ impl Case<'_> {
     /// Source: messages of the kubelet's eviction manager (`pkg/kubelet/eviction/helpers.go`), of its status for containers
     /// it cannot find (`pkg/kubelet/kubelet_pods.go`), and reasons of containerd (`internal/cri/server`).
     pub(super) fn told_by_kubelet(&self) -> Option<Advice> {
-        let evicted = self.failure.pod.filter(|pod| pod.reason() == Some("Evicted"));
-        if let Some(message) = evicted.and_then(Pod::message) {
+        if let Some(message) = self.failure.pod.and_then(eviction) {
             return Some(self.evicted(message));
         }
         let end = self.failure.end?;
@@ -23,7 +22,7 @@ impl Case<'_> {
             (Some(reason @ ("StartError" | "ContainerCannotRun")), _) => {
                 let why =
                     format!("{container} could not be run ({reason}){said}; it will fail the same way every time");
-                let pod = self.failure.pod.map(|pod| self.describe(pod)).unwrap_or_default();
+                let pod = self.describe_pod();
                 Some(self.advice(SuggestionKind::FixConfig, why).run(pod))
             }
             (Some("ContainerStatusUnknown"), _) => {
@@ -52,46 +51,22 @@ impl Case<'_> {
 
     /// Whether the pod was evicted for what it used itself, beyond its limit or its request.
     pub(super) fn used_too_much(&self) -> bool {
-        let evicted = self.failure.pod.filter(|pod| pod.reason() == Some("Evicted"));
-        evicted.and_then(Pod::message).is_some_and(|message| is_over_own_limit(message) || !usage(message).is_empty())
+        let message = self.failure.pod.and_then(eviction);
+        message.is_some_and(|message| is_over_own_limit(message) || !usage(message).is_empty())
     }
 
     fn evicted(&self, message: &str) -> Advice {
         let line = telling_line(message).unwrap_or_default();
         let (kind, why) = if is_over_own_limit(message) {
-            let why = format!("{line}: it will happen again; raise that limit, or write less");
-            (SuggestionKind::FixConfig, why)
+            (SuggestionKind::FixConfig, format!("{line}: it will happen again; raise that limit, or write less"))
         } else {
-            match short_of(message) {
-                Some("memory") => {
-                    let why = format!(
-                        "the node ran out of memory{}: request what the pod uses, so that it is placed where there is room",
-                        usage(message)
-                    );
-                    (SuggestionKind::RaiseMemory, why)
-                }
-                Some("ephemeral-storage") => {
-                    let why = format!(
-                        "the node ran out of ephemeral-storage{}: request what the pod writes, so that it is placed where \
-                         there is room",
-                        usage(message)
-                    );
-                    (SuggestionKind::FixConfig, why)
-                }
-                _ => {
-                    let why = format!("the kubelet evicted the pod ({line}): see what the node is short of");
-                    (SuggestionKind::FreeCapacity, why)
-                }
-            }
+            of_the_node(message, line)
         };
-        let commands = if kind == SuggestionKind::FixConfig && is_over_own_limit(message) {
-            self.failure.pod.map(|pod| self.describe(pod)).unwrap_or_default()
-        } else {
-            self.describe_pod_and_node()
-        };
+        // A limit of its own says nothing of the node.
+        let commands = if is_over_own_limit(message) { self.describe_pod() } else { self.describe_pod_and_node() };
         let mut advice = self.advice(kind, why).run(commands);
         if let Some(pod) = self.failure.pod {
-            let pod = crate::analysis::object("pod", &pod.namespace, &pod.name);
+            let pod = object("pod", &pod.namespace, &pod.name);
             advice = advice.fact(pod, "status.message", line);
         }
         advice
@@ -109,8 +84,41 @@ impl Case<'_> {
     }
 }
 
+/// What the kubelet says of a pod that it evicted.
+fn eviction(pod: &Pod) -> Option<&str> {
+    pod.message().filter(|_| pod.reason() == Some("Evicted"))
+}
+
+/// What an eviction for want of something on the node calls for.
+fn of_the_node(message: &str, line: &str) -> (SuggestionKind, String) {
+    let usage = usage(message);
+    match short_of(message) {
+        Some("memory") => {
+            let why = format!(
+                "the node ran out of memory{usage}: request what the pod uses, so that it is placed where there is room"
+            );
+            (SuggestionKind::RaiseMemory, why)
+        }
+        Some("ephemeral-storage") => {
+            let why = format!(
+                "the node ran out of ephemeral-storage{usage}: request what the pod writes, so that it is placed where there is room"
+            );
+            (SuggestionKind::FixConfig, why)
+        }
+        _ => {
+            let why = format!("the kubelet evicted the pod ({line}): see what the node is short of");
+            (SuggestionKind::FreeCapacity, why)
+        }
+    }
+}
+
+/// Whether the kubelet evicted the pod for what it used itself.
+pub(super) fn is_evicted_for_own(pod: &Pod) -> bool {
+    eviction(pod).is_some_and(is_over_own_limit)
+}
+
 /// Whether a pod was evicted for what it used itself, not for what the node lacked.
-pub(super) fn is_over_own_limit(message: &str) -> bool {
+fn is_over_own_limit(message: &str) -> bool {
     message.contains("exceeds the total limit of containers")
         || message.contains("exceeded its local ephemeral storage limit")
         || message.contains("exceeds the limit")

@@ -7,7 +7,7 @@ use super::change::Change;
 use super::draft::Advice;
 use super::maker::Maker;
 use crate::analysis::object;
-use crate::model::ContainerEnd;
+use crate::model::{ContainerEnd, SUFFIXES};
 use crate::report::{Safety, SuggestionKind};
 
 impl Case<'_> {
@@ -22,7 +22,7 @@ impl Case<'_> {
         if let Some(retries) = self.retried() {
             why = format!("{why}; {retries}");
         }
-        let mut commands = self.failure.pod.map(|pod| self.describe(pod)).unwrap_or_default();
+        let mut commands = self.describe_pod();
         let mut loses = None;
         if let Some(maker) = self.maker() {
             match (more_memory(end, maker), maker.memory().map(|template| template.of(container))) {
@@ -121,32 +121,16 @@ fn more_memory(end: &ContainerEnd, maker: Maker) -> Option<Change> {
     Some(Change::Resources(end.container.clone(), json!({list_of(end): [container]})))
 }
 
-/// Units of quantities, in bytes.
-const UNITS: [(&str, u128); 13] = [
-    ("", 1),
-    ("k", 1000),
-    ("M", 1_000_000),
-    ("G", 1_000_000_000),
-    ("T", 1_000_000_000_000),
-    ("P", 1_000_000_000_000_000),
-    ("E", 1_000_000_000_000_000_000),
-    ("Ki", 1 << 10),
-    ("Mi", 1 << 20),
-    ("Gi", 1 << 30),
-    ("Ti", 1 << 40),
-    ("Pi", 1 << 50),
-    ("Ei", 1 << 60),
-];
-
 /// A quantity, doubled: a whole one in the unit in which it is written, any other in the one that makes it shortest.
 fn doubled(quantity: &str) -> Option<String> {
     let bytes = bytes_doubled(quantity)?;
     let digits = quantity.find(|c: char| !c.is_ascii_digit()).unwrap_or(quantity.len());
     let (number, unit) = quantity.split_at(digits);
-    if let (Ok(number), true) = (number.parse::<u128>(), UNITS.iter().any(|(known, _)| *known == unit)) {
+    let units = SUFFIXES.iter().filter(|(_, _, by)| *by == 1).map(|(unit, size, _)| (*unit, *size));
+    if let (Ok(number), true) = (number.parse::<u128>(), units.clone().any(|(known, _)| known == unit)) {
         return Some(format!("{}{unit}", number * 2));
     }
-    let whole = UNITS.iter().filter(|(_, size)| bytes % size == 0);
+    let whole = units.filter(|(_, size)| bytes % size == 0);
     whole.map(|(unit, size)| format!("{}{unit}", bytes / size)).min_by_key(String::len)
 }
 
@@ -161,15 +145,10 @@ fn bytes_doubled(quantity: &str) -> Option<u128> {
     }
     let scaled: u128 = format!("{whole}{part}").parse().ok()?;
     let below = 10_u128.pow(u32::try_from(part.len()).ok()?);
-    let (times, by) = match unit {
-        "m" => (1, 1000),
-        "u" => (1, 1_000_000),
-        "n" => (1, 1_000_000_000),
-        unit => match UNITS.iter().find(|(known, _)| *known == unit) {
-            Some((_, size)) => (*size, 1),
-            // The exponent form, "12e6".
-            None => (10_u128.checked_pow(unit.strip_prefix(['e', 'E'])?.parse().ok()?)?, 1),
-        },
+    let (times, by) = match SUFFIXES.iter().find(|(known, ..)| *known == unit) {
+        Some((_, times, by)) => (*times, *by),
+        // The exponent form, "12e6".
+        None => (10_u128.checked_pow(unit.strip_prefix(['e', 'E'])?.parse().ok()?)?, 1),
     };
     let bytes = scaled.checked_mul(times)?.checked_mul(2)?.div_ceil(below.checked_mul(by)?);
     (bytes > 0 && bytes <= i64::MAX.unsigned_abs().into()).then_some(bytes)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Kubectl;
 use super::draft::Advice;
-use super::kubelet::is_over_own_limit;
+use super::kubelet::is_evicted_for_own;
 use crate::analysis::{Analysis, Failure, object};
 use crate::model::{Node, Owner, Pod};
 use crate::report::{Class, Safety, SuggestionKind};
@@ -111,10 +111,6 @@ fn may_be_nodes(pod: &Pod) -> bool {
         // Preemption by the scheduler, eviction by the API, as a drain asks for it, or whatever else somebody wanted.
         _ => false,
     }
-}
-
-fn is_evicted_for_own(pod: &Pod) -> bool {
-    pod.reason() == Some("Evicted") && pod.message().is_some_and(is_over_own_limit)
 }
 
 /// How many pods are on which node, of the Jobs with failures that may be a node's: those that are fine among them.

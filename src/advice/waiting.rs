@@ -44,7 +44,7 @@ impl Case<'_> {
                 format!("{reason}{said}; the pod cannot start, and that is not counted as a failure"),
             ),
         };
-        let commands = self.failure.pod.map(|pod| self.describe(pod)).unwrap_or_default();
+        let commands = self.describe_pod();
         Some(self.advice(kind, why).run(commands))
     }
 }

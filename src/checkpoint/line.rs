@@ -93,12 +93,7 @@ impl Line {
             environment.push(Setting { key: name, written, value: Some(value), at, between: "=", change });
         }
         let directory = match (command.directory, directory) {
-            (Some(to), Some(base)) if !to.text.starts_with('/') && to.open != Some(0) => {
-                let mut joined = base.clone();
-                joined.push_word(&Word::of("/", to.at));
-                joined.push_word(&to);
-                Some(joined)
-            }
+            (Some(to), Some(base)) if to.is_relative() => Some(to.below(base)),
             (to, base) => to.or(base.cloned()),
         };
         let is_partial = command.words.iter().any(|word| is_given_words(&word.text));

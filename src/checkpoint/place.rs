@@ -258,10 +258,7 @@ fn absolute(place: &Word, directory: Option<&Word>) -> Option<Word> {
     if place.text.starts_with('~') {
         return None;
     }
-    let mut joined = directory.filter(|directory| directory.text.starts_with('/'))?.clone();
-    joined.push_word(&Word::of("/", place.at));
-    joined.push_word(&place);
-    Some(joined)
+    directory.filter(|directory| directory.text.starts_with('/')).map(|directory| place.below(directory))
 }
 
 fn parts(path: &str) -> Vec<&str> {

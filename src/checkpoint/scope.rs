@@ -183,7 +183,10 @@ impl Shell<'_> {
             (_, Some(to)) if to.text == "-" => {
                 self.last_directory.clone().map_or_else(|| Some(self.not_told()), |last| last.0)
             }
-            (_, Some(to)) if !to.text.starts_with('~') => Some(self.below(to)),
+            (_, Some(to)) if !to.text.starts_with('~') => Some(match &self.directory {
+                Some(base) if to.is_relative() => to.below(base),
+                _ => to.clone(),
+            }),
             _ => Some(self.not_told()),
         };
         if words[0].text == "pushd" {
@@ -201,18 +204,6 @@ impl Shell<'_> {
             scope.directory.get_or_insert_with(|| before.clone());
         }
         self.last_directory = Some(before);
-    }
-
-    fn below(&self, to: &Word) -> Word {
-        match &self.directory {
-            Some(base) if !to.text.starts_with('/') && to.open != Some(0) => {
-                let mut joined = base.clone();
-                joined.push_word(&Word::of("/", self.at));
-                joined.push_word(to);
-                joined
-            }
-            _ => to.clone(),
-        }
     }
 
     fn not_told(&self) -> Word {

@@ -59,6 +59,19 @@ impl Word {
         self.text.push_str(&other.text);
     }
 
+    /// Whether, as a path, it is below the directory that the program runs in: it begins with something known, and no slash.
+    pub(super) fn is_relative(&self) -> bool {
+        !self.text.starts_with('/') && self.open != Some(0)
+    }
+
+    /// As a path below a directory.
+    pub(super) fn below(&self, directory: &Self) -> Self {
+        let mut joined = directory.clone();
+        joined.push_word(&Self::of("/", self.at));
+        joined.push_word(self);
+        joined
+    }
+
     /// The part behind the first `bytes`, which must end at a character.
     pub(super) fn from(&self, bytes: usize) -> Self {
         let open = self.open.map(|open| open.saturating_sub(bytes));

@@ -61,6 +61,7 @@ pub(crate) use pod_snapshot::PodSnapshotView;
 pub use pod_template::checkpoints_of;
 pub(crate) use pod_view::PodView;
 pub use quantity::Quantity;
+pub(crate) use quantity::SUFFIXES;
 pub use taken::Taken;
 pub use text::{Text, or_default};
 pub use time::Time;

@@ -2,6 +2,28 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
+/// What the suffixes of quantities multiply a number by, and divide it by.
+///
+/// Source: Kubernetes `apimachinery/pkg/api/resource/suffix.go`.
+pub(crate) const SUFFIXES: [(&str, u128, u128); 16] = [
+    ("", 1, 1),
+    ("k", 1000, 1),
+    ("M", 1_000_000, 1),
+    ("G", 1_000_000_000, 1),
+    ("T", 1_000_000_000_000, 1),
+    ("P", 1_000_000_000_000_000, 1),
+    ("E", 1_000_000_000_000_000_000, 1),
+    ("Ki", 1 << 10, 1),
+    ("Mi", 1 << 20, 1),
+    ("Gi", 1 << 30, 1),
+    ("Ti", 1 << 40, 1),
+    ("Pi", 1 << 50, 1),
+    ("Ei", 1 << 60, 1),
+    ("m", 1, 1000),
+    ("u", 1, 1_000_000),
+    ("n", 1, 1_000_000_000),
+];
+
 /// A resource quantity as it is written (`8`, `500m`, `900Gi`), from a string or, in hand-written YAML, a number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Quantity(String);
@@ -17,26 +39,12 @@ impl Quantity {
         let text = self.0.trim();
         let digits = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
         let (number, suffix) = text.split_at(digits);
-        let scale = match suffix {
-            "" => 1.0,
-            "n" => 1e-9,
-            "u" => 1e-6,
-            "m" => 1e-3,
-            "k" => 1e3,
-            "M" => 1e6,
-            "G" => 1e9,
-            "T" => 1e12,
-            "P" => 1e15,
-            "E" => 1e18,
-            "Ki" => 1024.0,
-            "Mi" => 1024.0_f64.powi(2),
-            "Gi" => 1024.0_f64.powi(3),
-            "Ti" => 1024.0_f64.powi(4),
-            "Pi" => 1024.0_f64.powi(5),
-            "Ei" => 1024.0_f64.powi(6),
+        let Some((_, times, by)) = SUFFIXES.iter().find(|(known, ..)| *known == suffix) else {
             // The exponent form, "12e6".
-            _ => return text.parse().ok(),
+            return text.parse().ok();
         };
+        #[allow(clippy::cast_precision_loss)] // powers of two and of ten that a float holds
+        let scale = *times as f64 / *by as f64;
         Some(number.parse::<f64>().ok()? * scale)
     }
 }
