@@ -66,6 +66,22 @@ impl<'a> Case<'a> {
         self.outcomes.get(story)?.as_ref()
     }
 
+    /// Whether the pod is a Job's, in the data or not.
+    pub(super) fn belongs_to_job(&self) -> bool {
+        let owner = self.failure.pod.and_then(|pod| pod.owner.as_ref());
+        self.failure.job.is_some() || owner.is_some_and(|owner| owner.is("batch", "Job"))
+    }
+
+    /// The kind of the pod's controller, if that is one that makes another pod in the place of one that failed.
+    ///
+    /// Source: `FilterActivePods` (`pkg/controller/controller_utils.go`) of `ReplicaSet`s, `processReplica`
+    /// (`pkg/controller/statefulset/stateful_set_control.go`), `podsShouldBeOnNode` (`pkg/controller/daemon/daemon_controller.go`).
+    pub(super) fn replaced_by(&self) -> Option<&'a str> {
+        let owner = self.failure.pod?.owner.as_ref()?;
+        let kinds = ["ReplicaSet", "StatefulSet", "DaemonSet"];
+        kinds.iter().any(|kind| owner.is("apps", kind)).then(|| &*owner.kind)
+    }
+
     /// Logs of the container to blame, or, where none has run, the pod's description; only while the pod exists.
     pub(super) fn look(&self) -> Vec<Command> {
         match (self.failure.pod, self.failure.end) {

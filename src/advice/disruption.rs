@@ -59,6 +59,19 @@ impl Case<'_> {
         all
     }
 
+    /// A disruption of a pod that belongs to no Job.
+    pub(super) fn disrupted_without_job(&self) -> Advice {
+        let reason = self.failure.reason().unwrap_or(DISRUPTION);
+        let look = self.describe_pod();
+        if let Some(controller) = self.replaced_by() {
+            let why = format!("a disruption ended it ({reason}): a {controller} makes another pod in its place");
+            return self.advice(SuggestionKind::Wait, why).run(look);
+        }
+        let why =
+            format!("a disruption ended it ({reason}): it belongs to no Job, and what made it may not make it again");
+        self.inspect(&why, look)
+    }
+
     /// The rule to add, where a disruption counted as if the workload had failed by itself.
     pub(super) fn tell_disruptions_apart(&self) -> Option<Advice> {
         let job = self.failure.job.filter(|job| job.managed_by.is_none())?;
@@ -115,12 +128,12 @@ fn fault(failure: &Failure, policy: Option<&PodFailurePolicy>) -> Option<Fault> 
     let after = policy.rules.iter().position(asks);
     match failure.rule {
         // A rule meant for it counts it: somebody wants it so.
-        Some(hit) if after == Some(hit.index) => None,
+        Some(hit) if after == Some(hit.index()) => None,
         Some(hit) if hit.action == &Action::Ignore => None,
         Some(hit) => Some(Fault::Broader {
-            before: hit.index,
+            before: hit.index(),
             by_exit_code: hit.by_exit_code(),
-            after: after.filter(|after| *after > hit.index),
+            after: after.filter(|after| *after > hit.index()),
         }),
         None if after.is_some() => None,
         None => Some(Fault::NoRule),

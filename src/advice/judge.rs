@@ -10,20 +10,24 @@ impl Case<'_> {
     /// What failures of one Job and one cause call for; nothing where nothing useful can be said.
     pub(super) fn advices(&self) -> Vec<Advice> {
         match self.failure.class {
-            Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unknown => self.own_end(),
+            Class::Rule | Class::NoRule | Class::NoPolicy | Class::NoJob | Class::Unknown => self.own_end(),
             Class::Unmatchable => self.refused_by_kubelet(),
             Class::Pending => self.pending().into_iter().collect(),
             Class::Restarting => vec![self.restarting()],
             Class::JobLevel => self.job_level(),
+            // What a workload that is no Job has lost is told with it.
+            Class::Lost if self.failure.job.is_none() => Vec::new(),
             Class::Lost => vec![self.lost()],
-            Class::Collateral => Vec::new(),
+            Class::NotReady => self.not_ready(),
+            // What is wrong with a workload as a whole is told with it.
+            Class::WorkloadLevel | Class::Collateral => Vec::new(),
         }
     }
 
     /// A pod that ended. What says most of why comes first.
     fn own_end(&self) -> Vec<Advice> {
         if let Some((hit, job)) = self.failure.rule.zip(self.failure.job).filter(|(hit, _)| hit.sidecar) {
-            return vec![self.sidecar(job, hit.index)];
+            return vec![self.sidecar(job, hit.index())];
         }
         if let Some(end) = self.out_of_memory() {
             return vec![self.raise_memory(end)];
@@ -32,6 +36,9 @@ impl Case<'_> {
             // To ignore the eviction of what used more than it asked for would let it come again without end.
             let apart = self.tell_disruptions_apart().filter(|_| !self.used_too_much());
             return std::iter::once(advice).chain(apart).collect();
+        }
+        if self.failure.is_disrupted() && self.failure.class == Class::NoJob {
+            return vec![self.disrupted_without_job()];
         }
         if self.failure.ended_by_disruption() && self.failure.class != Class::Unknown {
             return self.disrupted();
@@ -52,6 +59,15 @@ impl Case<'_> {
         }
         let why = match self.failure.class {
             Class::Unknown if self.failure.job.is_none() => "its Job is not in the data: read it to learn its policy",
+            Class::NoJob => match self.replaced_by() {
+                Some(controller) => {
+                    return self.inspect(
+                        &format!("a {controller} makes another pod in its place, which may end alike: look at what the container said"),
+                        self.look(),
+                    );
+                }
+                None => "it belongs to no Job, and is not made again by itself: look at what the container said",
+            },
             Class::Unknown => "another controller manages the Job: look at it where that one records its outcome",
             Class::Rule if self.failure.rule.is_some_and(|hit| *hit.action == Action::Ignore) => {
                 "an Ignore rule does not count it, and its Job makes no pods any more: look at what the container said"
@@ -66,7 +82,7 @@ impl Case<'_> {
     /// A rule that ends the Job or the index: somebody said that another try does not help.
     fn given_up_by_rule(&self) -> Option<Advice> {
         let hit = self.failure.rule.filter(|hit| hit.action.ends_job())?;
-        let asked = requirement(self.failure.job?.policy.as_ref()?.rules.get(hit.index)?);
+        let asked = requirement(self.failure.job?.policy.as_ref()?.rules.get(hit.index())?);
         let action = hit.action;
         Some(if hit.by_exit_code() {
             let said = self.failure.end.and_then(|end| end.message.as_deref()).and_then(telling_line);
@@ -128,9 +144,18 @@ impl Case<'_> {
                 let advice = self.raise_memory(end);
                 Advice { commands: commands.into_iter().chain(advice.commands).collect(), ..advice }
             }
-            None => self
+            None if self.belongs_to_job() => self
                 .inspect("containers fail in place, where no rule sees them: look at what the last one said", commands),
+            None => self.inspect("containers fail and are started again: look at what the last one said", commands),
         }
+    }
+
+    /// What of a node is amiss is told once for all that runs there.
+    fn not_ready(&self) -> Vec<Advice> {
+        if self.failure.reason() == Some("NodeNotReady") {
+            return Vec::new();
+        }
+        vec![self.inspect("it runs and is not ready: its readiness probe and its log say why", self.describe_pod())]
     }
 
     fn job_level(&self) -> Vec<Advice> {

@@ -16,6 +16,7 @@ mod kubelet;
 mod maker;
 mod memory;
 mod node;
+mod others;
 mod protect;
 mod repeated;
 mod retry;
@@ -130,6 +131,7 @@ impl Drafts {
                 }
             }
             advices.extend(enable_checkpoint(analysis, workload, &failures, kubectl));
+            advices.extend(others::advices(analysis, workload, &failures, kubectl));
             // Pods torn down call for nothing, unless it is they that hold all up.
             let own = failures.iter().filter(|index| analysis.failures[**index as usize].class != Class::Collateral);
             let own: Vec<u32> = own.copied().collect();

@@ -206,10 +206,10 @@ fn advice(
         let status = if node.is_silent { "Unknown".to_owned() } else { ready.to_string() };
         advice = advice.fact(&object, "status.conditions[type=Ready].status", status);
     }
-    for problem in &node.problems {
-        advice = advice.fact(&object, format!("status.conditions[type={problem}].status"), "True");
+    for problem in node.problems() {
+        advice = advice.fact(&object, format!("status.conditions[type={}].status", problem.type_), "True");
     }
-    for taint in &node.taints {
+    for taint in node.taints() {
         advice = advice.fact(&object, "spec.taints[]", &**taint);
     }
     advice
@@ -223,7 +223,7 @@ fn words(node: &Node) -> String {
         (Some(false), false) => told.push("it is not ready".to_owned()),
         _ => {}
     }
-    told.extend(node.problems.iter().map(ToString::to_string));
+    told.extend(node.problems().iter().map(|problem| problem.type_.to_string()));
     told.push(if node.unschedulable { "it is cordoned already" } else { "keep new pods off it" }.to_owned());
     format!("; {}", told.join(", "))
 }

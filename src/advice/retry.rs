@@ -25,7 +25,7 @@ pub(super) fn retried(failure: &Failure) -> Option<String> {
         return None;
     }
     if let Some(hit) = failure.rule.filter(|rule| rule.action.name() == "Ignore") {
-        let rule = job.policy.as_ref()?.rules.get(hit.index)?;
+        let rule = job.policy.as_ref()?.rules.get(hit.index())?;
         return Some(format!("an Ignore rule ({}): not counted, the Job replaces the pod", requirement(rule)));
     }
     let of_index = failure.pod.and_then(|pod| retries_of_index(job, pod.index_failures?.get()));

@@ -38,11 +38,17 @@ impl<'s> Failure<'s> {
     /// When a failure that happened by itself happened: the end of its container, else of the attempt.
     pub fn first_end(&self) -> Option<Time> {
         match self.class {
-            Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unmatchable | Class::Unknown => {
+            Class::Rule | Class::NoRule | Class::NoPolicy | Class::Unmatchable | Class::NoJob | Class::Unknown => {
                 let end = self.pod.and_then(first_failed_end).or(self.end);
                 end.and_then(|end| end.finished_at).or_else(|| self.at())
             }
-            Class::Collateral | Class::Pending | Class::Restarting | Class::JobLevel | Class::Lost => None,
+            Class::Collateral
+            | Class::Pending
+            | Class::Restarting
+            | Class::NotReady
+            | Class::JobLevel
+            | Class::WorkloadLevel
+            | Class::Lost => None,
         }
     }
 
@@ -76,7 +82,7 @@ impl<'s> Failure<'s> {
         let Some(end) = self.end else { return true };
         let second = |time: Option<Time>| time.map(Time::seconds);
         let before = second(end.finished_at).zip(second(disruption.at)).is_some_and(|(ended, at)| ended < at);
-        let rule = self.policy().and_then(|policy| policy.rules.get(hit.index));
+        let rule = self.policy().and_then(|policy| policy.rules.get(hit.index()));
         let codes = rule.and_then(|rule| rule.on_exit_codes.as_ref());
         let is_listed = codes.is_some_and(|codes| codes.operator == Operator::In);
         !before && (is_sent(end.exit_code) || !is_listed)
@@ -90,12 +96,15 @@ impl<'s> Failure<'s> {
     }
 
     /// The reason: of the wait, the matched condition, the disruption, the pod, or the container's end, in this order.
-    pub(super) fn reason(&self) -> Option<&str> {
+    pub fn reason(&self) -> Option<&str> {
         if let Some(waiting) = self.waiting() {
             return Some(&waiting.reason);
         }
         if self.class == Class::Pending {
             return Some("Terminating");
+        }
+        if self.class == Class::NotReady {
+            return self.told.as_ref()?.reason.as_deref();
         }
         if let Some(told) = self.matched_condition().filter(|told| &*told.type_ != "DisruptionTarget") {
             return Some(told.reason.as_deref().unwrap_or(&told.type_));
@@ -127,6 +136,9 @@ impl<'s> Failure<'s> {
     pub(super) fn message(&self) -> Option<&str> {
         if let Some(waiting) = self.waiting() {
             return waiting.message.as_deref();
+        }
+        if self.class == Class::NotReady {
+            return self.told.as_ref()?.message.as_deref();
         }
         if let Some(told) = self.matched_condition().filter(|told| &*told.type_ != "DisruptionTarget") {
             return told.message.as_deref().or_else(|| self.end?.message.as_deref());
@@ -160,7 +172,7 @@ impl<'s> Failure<'s> {
     /// differ, by a time or a number.
     pub(super) fn likeness(&self) -> Likeness<'_> {
         let hidden = self.sidecar_hit().and_then(|hit| hit.app).map(|app| (&*app.outcome.container, app.exit_code));
-        let rule = self.rule.map(|rule| rule.index);
+        let rule = self.rule.map(|rule| rule.index());
         Likeness { class: self.class, rule, signature: self.signature(), hidden }
     }
 }

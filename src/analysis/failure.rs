@@ -35,17 +35,27 @@ pub struct Failure<'s> {
 /// The rule a failure matched.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleHit<'s> {
-    /// Index in the Job's policy.
-    pub index: usize,
     /// The rule's action.
     pub action: &'s Action,
     /// The condition that matched, where it asked for conditions.
     pub condition: Option<&'s PodCondition>,
+    /// Index in the Job's policy; small, as there may be a hundred thousand failures.
+    index: u32,
     /// What matched is a sidecar, and the rule names no container.
     pub sidecar: bool,
 }
 
-impl RuleHit<'_> {
+impl<'s> RuleHit<'s> {
+    /// A rule by its index in the Job's policy, matched by exit code and no sidecar.
+    pub(super) fn new(index: usize, action: &'s Action) -> Self {
+        Self { action, condition: None, index: u32::try_from(index).unwrap_or(u32::MAX), sidecar: false }
+    }
+
+    /// Index in the Job's policy.
+    pub const fn index(&self) -> usize {
+        self.index as usize
+    }
+
     /// Whether the rule asked for exit codes, not for conditions.
     pub fn by_exit_code(&self) -> bool {
         self.condition.is_none()
@@ -55,6 +65,8 @@ impl RuleHit<'_> {
 /// What is known of a failure whose pod is gone, or that had none.
 #[derive(Clone, Debug, Default)]
 pub struct Told<'s> {
+    /// The namespace, where neither a Job nor a pod tells it.
+    pub namespace: Option<Word>,
     /// The pod's name.
     pub pod: Option<Word>,
     /// The container and its exit code.
@@ -135,10 +147,11 @@ impl<'s> Failure<'s> {
     }
 
     /// The namespace.
-    pub fn namespace(&self) -> &'s str {
+    pub fn namespace(&self) -> &str {
         let of_pod = || self.pod.map(|pod| &*pod.namespace);
         let of_gone = || Some(self.gone_job()?.namespace);
-        self.job.map(|job| &*job.namespace).or_else(of_pod).or_else(of_gone).unwrap_or_default()
+        let told = || self.told.as_ref()?.namespace.as_deref();
+        self.job.map(|job| &*job.namespace).or_else(of_pod).or_else(of_gone).or_else(told).unwrap_or_default()
     }
 
     /// The Job it was of, where that is gone.
@@ -148,7 +161,7 @@ impl<'s> Failure<'s> {
 
     /// The name of the Job: in the data, told of, or by the pod's owner.
     pub fn job_name(&self) -> Option<&str> {
-        let of_owner = || Some(&*self.pod?.owner.as_ref()?.name);
+        let of_owner = || Some(&*self.pod?.owner.as_ref().filter(|owner| owner.is("batch", "Job"))?.name);
         self.job.map(|job| &*job.name).or_else(|| self.gone_job()?.job).or_else(of_owner)
     }
 
@@ -183,7 +196,7 @@ impl<'s> Failure<'s> {
     pub fn finished_at(&self) -> Option<Time> {
         match self.pod {
             Some(_) if self.class == Class::Restarting => self.end?.finished_at,
-            Some(_) if self.class == Class::Pending => None,
+            Some(_) if matches!(self.class, Class::Pending | Class::NotReady) => None,
             Some(pod) if pod.is_terminating() => None,
             Some(pod) => pod.finished_at(),
             None => self.told.as_ref()?.at,
@@ -192,7 +205,10 @@ impl<'s> Failure<'s> {
 
     /// When it is placed in time: its end, else since when it has been going on.
     pub fn at(&self) -> Option<Time> {
+        // What is told of a pod that is there is since when it is not ready.
+        let told = || self.told.as_ref().filter(|_| self.class == Class::NotReady)?.at;
         self.finished_at()
+            .or_else(told)
             .or_else(|| self.waiting()?.since)
             .or_else(|| self.pod?.deletion_requested)
             .or_else(|| self.started_at())
@@ -201,7 +217,7 @@ impl<'s> Failure<'s> {
     /// Accelerator-seconds spent; `None` where start or end is unknown.
     pub fn gpu_seconds(&self) -> Option<f64> {
         let pod = self.pod?;
-        if pod.accelerators == 0.0 || self.class == Class::Pending {
+        if pod.accelerators == 0.0 || matches!(self.class, Class::Pending | Class::NotReady) {
             return Some(0.0);
         }
         let seconds = self.finished_at()?.since(self.started_at()?);

@@ -81,9 +81,10 @@ impl<'s> JobFacts<'s> {
         let alone = named.filter(|_| missing == 1);
         let rule = self.recorded.as_ref().filter(|_| alone.is_some()).and_then(|recorded| {
             let action = &job.policy.as_deref()?.rules.get(recorded.index)?.action;
-            Some(RuleHit { index: recorded.index, action, condition: None, sidecar: false })
+            Some(RuleHit::new(recorded.index, action))
         });
         let told = Told {
+            namespace: None,
             pod: alone.map(|decision| decision.pod.into()),
             container: alone.and_then(|decision| decision.container).map(|(container, code)| (container.into(), code)),
             reason: condition.map(|condition| condition.reason.clone()),

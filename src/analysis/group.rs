@@ -98,8 +98,16 @@ fn key_by_rule<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Key<'a> {
     let mut key = Key { class: Some(failure.class), led_to, rule: None, signature: Signature::default(), text: None };
     match failure.class {
         Class::Rule => key.rule = rule_key(analysis, failure),
-        Class::NoRule | Class::NoPolicy | Class::Unknown | Class::Restarting => key.signature = failure.signature(),
-        Class::Unmatchable | Class::Pending | Class::JobLevel => {
+        Class::NoRule | Class::NoPolicy | Class::NoJob | Class::Unknown | Class::Restarting => {
+            key.signature = failure.signature();
+        }
+        Class::NotReady => {
+            let reason = failure.reason().unwrap_or("(no reason)");
+            // A node that is gone is one finding, whatever ran there.
+            let node = failure.node().filter(|_| reason == "NodeNotReady");
+            key.text = Some(node.map_or_else(|| reason.into(), |node| format!("{reason}, {node}").into()));
+        }
+        Class::Unmatchable | Class::Pending | Class::JobLevel | Class::WorkloadLevel => {
             key.text = Some(failure.reason().unwrap_or("(no reason)").into());
         }
         Class::Collateral => key.text = failure.torn_down.map(|by| by.name().into()),
@@ -123,7 +131,7 @@ fn led_to<'a>(story: &'a JobSetStory, attempt: &'a Attempt) -> (&'a str, &'a str
 
 fn rule_key<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Option<(Cow<'a, str>, &'a str)> {
     let hit = failure.rule?;
-    Some((analysis.label_of(failure, hit.index)?.label, hit.action.name()))
+    Some((analysis.label_of(failure, hit.index())?.label, hit.action.name()))
 }
 
 fn build(analysis: &Analysis, key: &Key, members: Vec<u32>, group_by: GroupBy) -> Grouped {
@@ -200,11 +208,11 @@ fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<Strin
     for failure in failures {
         let hit = failure.rule?;
         let policy = failure.policy()?;
-        if !policies.insert((std::sync::Arc::as_ptr(policy), hit.index)) {
+        if !policies.insert((std::sync::Arc::as_ptr(policy), hit.index())) {
             continue;
         }
-        let rule = policy.rules.get(hit.index)?;
-        let called = analysis.label_of(failure, hit.index)?;
+        let rule = policy.rules.get(hit.index())?;
+        let called = analysis.label_of(failure, hit.index())?;
         let asked = requirement(rule);
         match &mut common {
             None => {
@@ -212,14 +220,14 @@ fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<Strin
                     name: (called.source != NameSource::Derived).then(|| called.label.to_string()),
                     label: called.label.into_owned(),
                     name_source: called.source,
-                    index: Some(hit.index),
+                    index: Some(hit.index()),
                     action: hit.action.to_string(),
                     requirement: asked,
                 });
             }
             Some(known) if *known.label != *called.label || known.action != hit.action.name() => return None,
             Some(known) => {
-                if known.index != Some(hit.index) {
+                if known.index != Some(hit.index()) {
                     known.index = None;
                 }
                 known.name_source = known.name_source.min(called.source);

@@ -1,10 +1,12 @@
 use super::facts::JobFacts;
 use super::failure::RuleHit;
+use super::orphan::not_ready_with_node;
 use super::teardown::torn_down_by;
 use super::{Failure, TornDownBy};
 use crate::model::{ContainerEnd, ContainerKind, Job, Phase, Pod, PodCondition, TEARDOWN_PATIENCE_SECONDS, Time};
 use crate::policy::{Endings, MatchedBy, RecordedRule, evaluate};
 use crate::report::Class;
+use crate::source::Snapshot;
 
 /// What a Job's failures are, and what is to be said of it.
 pub(super) struct JobFindings<'s> {
@@ -15,7 +17,7 @@ pub(super) struct JobFindings<'s> {
 
 impl<'s> JobFacts<'s> {
     /// The Job's failures: its pods', then those without a pod.
-    pub(super) fn judge(self, now: Option<Time>, pending_after: i64) -> JobFindings<'s> {
+    pub(super) fn judge(self, snapshot: &'s Snapshot, now: Option<Time>, pending_after: i64) -> JobFindings<'s> {
         let mut notes = Vec::new();
         let mut failures = Vec::new();
         notes.extend(self.recorded.as_ref().and_then(|recorded| {
@@ -24,6 +26,9 @@ impl<'s> JobFacts<'s> {
         }));
         for &pod in &self.pods {
             self.judge_pod(pod, now, pending_after, &mut failures);
+            if failures.last().is_none_or(|last| !last.pod.is_some_and(|other| std::ptr::eq(other, pod))) {
+                failures.extend(not_ready_with_node(self.workload, Some(self.job), pod, snapshot));
+            }
         }
         notes.extend(self.disagreement(&failures));
         self.failures_without_pod(&mut failures);
@@ -138,7 +143,9 @@ impl<'s> JobFacts<'s> {
             }
             // Suspending and scaling down take the finalizer off first (`deleteJobPods`), and of a Job that succeeds
             // only what has failed is counted.
-            TornDownBy::JobSucceeded | TornDownBy::JobSuspended | TornDownBy::ScaledDown => false,
+            TornDownBy::JobSucceeded | TornDownBy::JobSuspended | TornDownBy::ScaledDown | TornDownBy::Deletion => {
+                false
+            }
         }
     }
 
@@ -154,14 +161,16 @@ impl<'s> JobFacts<'s> {
         };
         let asks_for_any = policy.rules[found.index].on_exit_codes.as_ref().is_some_and(|c| c.container_name.is_none());
         let sidecar = asks_for_any && end.is_some_and(|end| end.kind == ContainerKind::Sidecar);
-        Some((RuleHit { index: found.index, action: found.action, condition, sidecar }, end))
+        let mut hit = RuleHit::new(found.index, found.action);
+        (hit.condition, hit.sidecar) = (condition, sidecar);
+        Some((hit, end))
     }
 
     /// Said where the rule that the controller recorded is not the one computed for the pod it names. The record holds.
     fn disagreement(&self, failures: &[Failure]) -> Option<String> {
         let (recorded, named) = (self.recorded.as_ref()?, self.named_pod()?);
         let failure = failures.iter().find(|failure| failure.pod.is_some_and(|pod| *pod.name == *named))?;
-        let computed = failure.rule.map(|rule| rule.index);
+        let computed = failure.rule.map(|rule| rule.index());
         (computed != Some(recorded.index) && failure.class != Class::Unknown).then(|| {
             let computed = computed.map_or("no rule".to_owned(), |index| format!("rule {index}"));
             format!(
@@ -197,7 +206,7 @@ pub(super) fn pending<'s>(
 }
 
 /// Whether a pod was being deleted and ended after a moment.
-fn ended_after(pod: &Pod, moment: Time) -> bool {
+pub(super) fn ended_after(pod: &Pod, moment: Time) -> bool {
     pod.deletion_requested.is_some() && pod.finished_at().is_some_and(|ended| ended > moment)
 }
 

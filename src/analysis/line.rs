@@ -6,8 +6,8 @@ use crate::report::{API_VERSION, FailureLine, FailureRule};
 pub fn failure_line(analysis: &Analysis, failure: &Failure) -> FailureLine {
     let text = |text: Option<&str>| text.map(str::to_owned);
     let rule = failure.rule.and_then(|hit| {
-        let label = analysis.label_of(failure, hit.index)?.label.into_owned();
-        Some(FailureRule { index: hit.index, label, action: hit.action.to_string() })
+        let label = analysis.label_of(failure, hit.index())?.label.into_owned();
+        Some(FailureRule { index: hit.index(), label, action: hit.action.to_string() })
     });
     FailureLine {
         api_version: API_VERSION,

@@ -1,5 +1,6 @@
 //! Snapshot → failures → groups → report. Pure: no I/O, no clock (the time of the data is passed in).
 
+mod analyst;
 mod cause;
 mod checkpoint;
 mod evidence;
@@ -15,6 +16,7 @@ mod orphan;
 mod owner;
 mod report;
 mod sidecar;
+mod standing;
 mod teardown;
 mod words;
 mod workload;
@@ -29,6 +31,7 @@ pub use job_set::{Attempt, Decision, JobSetStory};
 pub use line::failure_line;
 pub use report::{Reported, report};
 pub use sidecar::SidecarHit;
+pub use standing::{Other, Standing, names_of_kind};
 pub use teardown::{TornDownBy, blocker};
 pub use words::telling_line;
 pub use workload::{Analysis, Options, Workload, analyse};

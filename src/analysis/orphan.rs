@@ -1,23 +1,101 @@
-use super::Failure;
-use super::job::pending;
-use crate::model::{Phase, Pod, Time};
-use crate::report::Class;
+//! Pods without a Job: it is not in the data, or there is none.
 
-/// Failures of a pod whose Job is not in the data. Its policy is not known, so that nothing is said about rules.
-pub(super) fn judge_orphan(
-    pod: &Pod,
-    workload: usize,
+use super::job::{ended_after, pending};
+use super::{Failure, Told, TornDownBy};
+use crate::model::{Job, Phase, Pod, Restart, TEARDOWN_PATIENCE_SECONDS, Time};
+use crate::report::Class;
+use crate::source::Snapshot;
+
+/// How long after a container ended it is no news any more that it did, while it runs: the kubelet forgets its back-off after
+/// as long (`MaxContainerBackOff` twice, `pkg/kubelet/kuberuntime`).
+const NEWS_SECONDS: i64 = 600;
+/// How long a pod may be not ready before it is told, in seconds: probes fail now and then.
+const UNREADY_SECONDS: i64 = 60;
+
+/// Failures of a pod without a Job in the data; their workload is for the caller to fill in. Nothing is said about rules: the
+/// policy is not known, or there is none.
+pub(super) fn judge_orphan<'s>(
+    pod: &'s Pod,
+    snapshot: &'s Snapshot,
     now: Option<Time>,
     pending_after: i64,
-) -> impl Iterator<Item = Failure<'_>> {
-    let ended = (pod.phase == Phase::Failed)
-        .then(|| Failure { counted: None, ..Failure::of_pod(Class::Unknown, workload, None, pod) });
-    let alive = pod.phase != Phase::Failed && !pod.is_terminating();
-    let waits = if alive { pending(workload, None, pod, now, pending_after) } else { None };
-    let restarts = pod.restarts().iter().filter(move |_| alive).map(move |restart| Failure {
+) -> Vec<Failure<'s>> {
+    let of_job = pod.owner.as_ref().is_some_and(|owner| owner.is("batch", "Job"));
+    let class = if of_job { Class::Unknown } else { Class::NoJob };
+    let counted = if of_job { None } else { Some(false) };
+    if pod.phase == Phase::Failed {
+        let failure = Failure { counted, ..Failure::of_pod(class, 0, None, pod) };
+        // A pod that somebody deleted ends by a signal, which is no failure; who did is not told.
+        let deleted =
+            !of_job && pod.disruption().is_none() && pod.deletion_requested.is_some_and(|at| ended_after(pod, at));
+        return vec![if deleted {
+            Failure { class: Class::Collateral, torn_down: Some(TornDownBy::Deletion), ..failure }
+        } else {
+            failure
+        }];
+    }
+    if pod.is_terminating() {
+        return hangs(pod, now).filter(|_| !of_job).into_iter().collect();
+    }
+    let waits = pending(0, None, pod, now, pending_after);
+    let is_news = |restart: &&Restart| {
+        let at = restart.last.finished_at;
+        of_job || restart.backing_off || at.zip(now).is_none_or(|(at, now)| at >= now.plus_seconds(-NEWS_SECONDS))
+    };
+    let restarts = pod.restarts().iter().filter(is_news).map(|restart| Failure {
         end: Some(&restart.last),
-        counted: None,
-        ..Failure::of_pod(Class::Restarting, workload, None, pod)
+        counted,
+        ..Failure::of_pod(Class::Restarting, 0, None, pod)
     });
-    ended.into_iter().chain(waits).chain(restarts)
+    let mut found: Vec<Failure> = waits.into_iter().chain(restarts).collect();
+    if found.is_empty() {
+        let lost = not_ready_with_node(0, None, pod, snapshot);
+        found.extend(lost.or_else(|| not_ready(pod, now, pending_after).filter(|_| !of_job)));
+    }
+    found
+}
+
+/// A pod that should have ended long ago: on a node that is gone it never does, and a `StatefulSet`, a `DaemonSet` or a
+/// `LeaderWorkerSet` makes no other one before it has.
+fn hangs(pod: &Pod, now: Option<Time>) -> Option<Failure<'_>> {
+    let until = pod.deletion_requested?.plus_seconds(pod.grace_seconds() + TEARDOWN_PATIENCE_SECONDS);
+    (now? > until).then(|| Failure { end: None, ..Failure::of_pod(Class::Pending, 0, None, pod) })
+}
+
+/// A pod that runs on a node whose kubelet has gone silent, or reports that it is not ready: the node's controller has taken
+/// `Ready` from it (`pkg/controller/nodelifecycle`, `MarkPodsNotReady`).
+pub(super) fn not_ready_with_node<'s>(
+    workload: usize,
+    job: Option<&'s Job>,
+    pod: &'s Pod,
+    snapshot: &'s Snapshot,
+) -> Option<Failure<'s>> {
+    let unready = pod.unready()?;
+    let node = snapshot.node(pod.node.as_deref()?).filter(|node| node.ready == Some(false))?;
+    let how = if node.is_silent { "its kubelet has stopped reporting" } else { "it is not ready" };
+    let told = Told {
+        reason: Some("NodeNotReady".into()),
+        message: Some(format!("node {}: {how}", node.name).into()),
+        at: node.ready_since.or(unready.since),
+        ..Told::default()
+    };
+    let failure = Failure { end: None, ..Failure::of_pod(Class::NotReady, workload, job, pod) };
+    Some(Failure { told: Some(Box::new(told)), ..failure })
+}
+
+/// A pod that runs and has not been ready for a while; one that is still starting is given as long as one that waits.
+fn not_ready(pod: &Pod, now: Option<Time>, pending_after: i64) -> Option<Failure<'_>> {
+    let unready = pod.unready()?;
+    let patience = if unready.is_starting { pending_after.max(UNREADY_SECONDS) } else { UNREADY_SECONDS };
+    if now?.seconds() - unready.since?.seconds() < patience {
+        return None;
+    }
+    let told = Told {
+        reason: Some(unready.reason.clone().unwrap_or_else(|| "NotReady".into())),
+        message: unready.message.clone(),
+        at: unready.since,
+        ..Told::default()
+    };
+    let failure = Failure { end: None, ..Failure::of_pod(Class::NotReady, 0, None, pod) };
+    Some(Failure { told: Some(Box::new(told)), ..failure })
 }

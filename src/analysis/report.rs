@@ -94,6 +94,7 @@ fn workload_report(analysis: &Analysis, workload: &Workload, failures: &[&Failur
         first_cause,
         acted_on,
         job_set: workload.story.map(|story| analysis.stories[story].report()),
+        situations: workload.situations.clone(),
         notes,
     }
 }
@@ -118,7 +119,7 @@ fn first_cause(failure: &Failure) -> FirstCause {
         container: text(end.map(|end| &*end.container).or_else(|| failure.container())),
         exit_code: end.map(|end| end.exit_code).or_else(|| failure.exit_code()),
         reason: text(failure.reason()),
-        rule_index: failure.rule.map(|rule| rule.index),
+        rule_index: failure.rule.map(|rule| rule.index()),
         at: end.and_then(|end| end.finished_at).or_else(|| failure.at()),
     }
 }

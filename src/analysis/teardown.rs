@@ -22,6 +22,8 @@ pub enum TornDownBy {
     JobSetFinished,
     /// Its Job goes on with fewer pods.
     ScaledDown,
+    /// Of a pod without a Job: it was being deleted.
+    Deletion,
 }
 
 impl TornDownBy {
@@ -35,6 +37,7 @@ impl TornDownBy {
             Self::JobSetRestarting => "jobSetRestarting",
             Self::JobSetFinished => "jobSetFinished",
             Self::ScaledDown => "scaledDown",
+            Self::Deletion => "deletion",
         }
     }
 }
@@ -49,6 +52,7 @@ impl fmt::Display for TornDownBy {
             Self::JobSetRestarting => "the JobSet was restarting",
             Self::JobSetFinished => "the JobSet had ended",
             Self::ScaledDown => "the Job was scaled down",
+            Self::Deletion => "the pod was being deleted",
         })
     }
 }

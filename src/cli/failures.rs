@@ -150,11 +150,18 @@ impl FailuresArgs {
     fn into_request(self) -> anyhow::Result<Request> {
         let named = !self.targets.is_empty() && self.files.is_empty();
         ensure_one_namespace(self.all_namespaces, named, self.connection.namespace().as_deref())?;
-        let targets = parse_targets(&self.targets).map_err(UsageError)?;
+        let (kinds, targets) = parse_targets(&self.targets).map_err(UsageError)?;
         let (from, namespace) = namespace_of(self.files, self.connection, self.all_namespaces)?;
         Ok(Request {
             from,
-            scope: Scope { namespace, selector: self.selector, targets, subject: None, chunk_size: self.chunk_size },
+            scope: Scope {
+                namespace,
+                selector: self.selector,
+                targets,
+                kinds,
+                subject: None,
+                chunk_size: self.chunk_size,
+            },
             view: View {
                 group_by: self.group_by,
                 since: self.since,
@@ -176,6 +183,7 @@ fn options(request: &Request, now: Option<Time>) -> Options {
         all: view.all,
         selector: request.scope.selector.clone(),
         targets: request.scope.targets.clone(),
+        kinds: request.scope.kinds.clone(),
     }
 }
 
@@ -191,6 +199,7 @@ fn scope(request: &Request, snapshot: &Snapshot) -> ReportScope {
             From::Cluster(_) => Vec::new(),
         },
         targets: request.scope.targets.iter().map(ToString::to_string).collect(),
+        kinds: request.scope.kinds.iter().map(|kind| kind.plural().to_owned()).collect(),
         classes: request.view.classes.clone(),
         all: request.view.all,
         group_by: request.view.group_by.name(),

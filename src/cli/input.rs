@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use super::connection::ConnectionArgs;
 use super::options::UsageError;
 use super::talk;
+use crate::analysis::names_of_kind;
 use crate::model::Time;
 use crate::request::{From, Scope, Target, TargetKind};
 use crate::source::{Snapshot, cluster, file, nearest};
@@ -95,7 +96,7 @@ pub(super) fn ensure_targets_exist(snapshot: &Snapshot, targets: &[Target]) -> a
             continue;
         }
         // What has that name and is of another kind is meant rather than what has a name like it.
-        let of_name = [TargetKind::Job, TargetKind::CronJob, TargetKind::JobSet]
+        let of_name = TargetKind::ALL
             .into_iter()
             .filter(|kind| *kind != target.kind && names_of(snapshot, *kind).contains(&target.name));
         let mut near: Vec<String> =
@@ -130,6 +131,8 @@ fn names_of(snapshot: &Snapshot, kind: TargetKind) -> Vec<String> {
             let owners = owners.filter(|owner| *owner.kind == *kind.kind()).map(|owner| owner.name.to_string());
             own.into_iter().chain(owners).collect()
         }
+        TargetKind::Node => snapshot.nodes.iter().map(|node| node.name.to_string()).collect(),
+        other => names_of_kind(snapshot, other),
     }
 }
 

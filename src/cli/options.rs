@@ -6,7 +6,6 @@ use clap::ValueEnum;
 
 use crate::report::Class;
 use crate::request::{GroupBy, Subject, Target, TargetKind};
-use crate::restart::Kind;
 
 /// Wrong usage that clap cannot see: it exits with 2.
 #[derive(Debug, PartialEq, Eq)]
@@ -80,37 +79,42 @@ pub(super) fn split_subject(
     }
 }
 
-/// Workloads by name, as kubectl takes them: each for itself, `job/a jobset/b c`, or names behind a kind, `jobset a b`.
-pub(super) fn parse_targets(arguments: &[String]) -> Result<Vec<Target>, String> {
-    match arguments {
-        [kind] if parse_kind(kind).is_ok() => Err(format!("give the name as well: {kind}/NAME")),
-        [kind, names @ ..] if parse_kind(kind).is_ok() => {
-            names.iter().map(|name| parse_target(&format!("{kind}/{name}"))).collect()
+/// Workloads as kubectl takes them: each by its name, `job/a jobset/b c`, names behind a kind, `jobset a b`, or all of some
+/// kinds, `cronjobs,lws`.
+pub(super) fn parse_targets(arguments: &[String]) -> Result<(Vec<TargetKind>, Vec<Target>), String> {
+    let [first, names @ ..] = arguments else { return Ok((Vec::new(), Vec::new())) };
+    let kinds: Option<Vec<TargetKind>> = first.split(',').map(TargetKind::parse).collect();
+    let targets = match (kinds, names) {
+        (Some(kinds), []) => {
+            let pods = kinds.contains(&TargetKind::Pod);
+            return if pods { Err(NO_PODS.to_owned()) } else { Ok((kinds, Vec::new())) };
         }
-        each => each.iter().map(|target| parse_target(target)).collect(),
-    }
+        (Some(kinds), names) if kinds.len() == 1 => {
+            names.iter().map(|name| parse_target(&format!("{first}/{name}"))).collect::<Result<_, _>>()?
+        }
+        _ => arguments.iter().map(|target| parse_target(target)).collect::<Result<_, _>>()?,
+    };
+    Ok((Vec::new(), targets))
 }
 
-/// A workload by name: `NAME` and `job/NAME` are a Job, `cronjob/NAME`, `jobset/NAME` what they say; kinds in the forms
-/// that kubectl takes.
+const NO_PODS: &str = "failures are asked for by their workload, not by pod: explain pod/NAME tells of one pod";
+const KINDS: &str = "job, cronjob, jobset, deployment, statefulset, daemonset, leaderworkerset, disaggregatedset, sandbox, \
+                     sandboxclaim, sandboxwarmpool, trainjob, workload (of Kueue), node or pod";
+
+/// A workload by name: `NAME` and `job/NAME` are a Job, `cronjob/NAME`, `lws/NAME` what they say; kinds in the forms that
+/// kubectl takes.
 fn parse_target(text: &str) -> Result<Target, String> {
     let (kind, name) = text.split_once('/').unwrap_or(("job", text));
-    let kind = match parse_kind(kind) {
-        Ok(kind) if kind != TargetKind::Pod => kind,
-        _ => return Err(format!("kind {kind:?} is not known: it takes job/NAME, cronjob/NAME, jobset/NAME or NAME")),
+    let kind = match parse_kind(kind)? {
+        TargetKind::Pod => return Err(NO_PODS.to_owned()),
+        kind => kind,
     };
     ensure_is_name(name)?;
     Ok(Target { kind, name: name.to_owned() })
 }
 
 fn parse_kind(kind: &str) -> Result<TargetKind, String> {
-    Ok(match (Kind::parse(kind), &*kind.to_ascii_lowercase()) {
-        (Some(Kind::Job), _) => TargetKind::Job,
-        (Some(Kind::CronJob), _) => TargetKind::CronJob,
-        (Some(Kind::JobSet), _) => TargetKind::JobSet,
-        (None, "pod" | "pods" | "po") => TargetKind::Pod,
-        (_, other) => return Err(format!("kind {other:?} is not known: it takes job, cronjob, jobset or pod")),
-    })
+    TargetKind::parse(kind).ok_or_else(|| format!("kind {kind:?} is not known: it takes {KINDS}"))
 }
 
 pub(super) fn ensure_is_name(name: &str) -> Result<(), String> {
@@ -181,7 +185,7 @@ mod tests {
         for (arguments, said) in [
             (&["jobset"][..], "give the name as well: jobset/NAME"),
             (&["job/a", "b"], "give one thing to explain"),
-            (&["service/a"], "it takes job, cronjob, jobset or pod"),
+            (&["service/a"], "it takes job, cronjob, jobset, deployment"),
             (&["job/A B"], "not a name"),
         ] {
             assert!(parse(arguments).unwrap_err().contains(said), "{arguments:?}");
@@ -197,12 +201,16 @@ mod tests {
         assert_eq!(parse_target("JobSet/llama"), target(TargetKind::JobSet, "llama"));
         let targets =
             |arguments: &[&str]| parse_targets(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert_eq!(targets(&["job/a", "b"]).unwrap().len(), 2);
-        let both = targets(&["jobset", "a", "b"]).unwrap();
+        assert_eq!(targets(&["job/a", "b"]).unwrap().1.len(), 2);
+        let (_, both) = targets(&["jobset", "a", "b"]).unwrap();
         assert!(both.iter().all(|target| target.kind == TargetKind::JobSet) && both.len() == 2);
-        assert!(targets(&["jobs"]).unwrap_err().contains("give the name as well"));
+        assert_eq!(targets(&["jobs"]).unwrap(), (vec![TargetKind::Job], Vec::new()));
+        let several = vec![TargetKind::CronJob, TargetKind::LeaderWorkerSet];
+        assert_eq!(targets(&["cronjobs,lws"]).unwrap(), (several, Vec::new()));
         assert!(targets(&["jobs", "job/a"]).is_err());
-        assert!(parse_target("pod/x").unwrap_err().contains("jobset/NAME"));
+        assert!(targets(&["pods"]).unwrap_err().contains("explain pod/NAME"));
+        assert!(parse_target("pod/x").unwrap_err().contains("explain pod/NAME"));
+        assert!(parse_target("sts/db").is_ok());
         assert!(parse_target("job/").is_err());
         assert!(parse_target("job/X Y").is_err());
     }

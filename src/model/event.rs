@@ -44,6 +44,25 @@ struct ObjectView<'a> {
     uid: Text<'a>,
 }
 
+/// Whether an Event of that reason tells where a node stands.
+fn tells_of_node(reason: &str) -> bool {
+    matches!(
+        reason,
+        "NodeReady"
+            | "NodeNotReady"
+            | "NodeNotSchedulable"
+            | "NodeSchedulable"
+            | "NodeHasInsufficientMemory"
+            | "NodeHasDiskPressure"
+            | "NodeHasInsufficientPID"
+            | "Rebooted"
+            | "RegisteredNode"
+            | "RemovingNode"
+            | "SystemOOM"
+            | "Shutdown"
+    )
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct SeriesView {
@@ -118,7 +137,11 @@ impl<'a> EventView<'a> {
         let object = self.object();
         let is_wanted = || pods.map_or_else(|| is_of_job_index(&object.name), |prefix| object.name.starts_with(prefix));
         match &*object.kind {
-            "Job" | "JobSet" | "CronJob" => true,
+            // A ReplicaSet's say nothing that the condition of its Deployment does not.
+            "Job" | "JobSet" | "CronJob" | "StatefulSet" | "DaemonSet" | "LeaderWorkerSet" | "Sandbox"
+            | "SandboxClaim" | "SandboxWarmPool" | "TrainJob" | "Workload" => true,
+            // Where a node stood before; its other Events, of images and of proxies, are many.
+            "Node" => tells_of_node(&self.reason),
             "Pod" => &*self.reason == "Scheduled" && is_wanted(),
             _ => false,
         }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Owner, PodFailurePolicy, TemplateMemory, Time, Uid, Word};
+use super::{Condition, Owner, PodFailurePolicy, TemplateMemory, Time, Uid, Word};
 use crate::checkpoint::Checkpoints;
 
 /// What is kept of a `JobSet`.
@@ -47,26 +47,11 @@ pub struct JobSet {
     /// `status.terminalState`: `Failed` or `Completed`.
     pub terminal_state: Option<Word>,
     /// `status.conditions`, those that are `False` as well: some tell why.
-    pub conditions: Box<[JobSetCondition]>,
+    pub conditions: Box<[Condition]>,
     /// `status.replicatedJobsStatus`.
     pub replicated_jobs_status: Box<[ReplicatedJobStatus]>,
     /// `status.currentInPlaceRestartAttempt`.
     pub in_place_attempt: Option<u32>,
-}
-
-/// One of a `JobSet`'s `status.conditions`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobSetCondition {
-    /// `Failed`, `Completed`, `Suspended`, `RestartingJobSet`, `StartupPolicyInProgress`, …
-    pub type_: Word,
-    /// Whether its status is `True`.
-    pub is_true: bool,
-    /// Why.
-    pub reason: Word,
-    /// The controller's message.
-    pub message: Word,
-    /// When its status changed last.
-    pub at: Option<Time>,
 }
 
 /// One of `spec.replicatedJobs`.
@@ -206,7 +191,7 @@ impl fmt::Display for JobSetAction {
 
 impl JobSet {
     /// The condition of a type, if it is `True`.
-    pub fn condition(&self, type_: &str) -> Option<&JobSetCondition> {
+    pub fn condition(&self, type_: &str) -> Option<&Condition> {
         self.conditions.iter().find(|condition| condition.is_true && *condition.type_ == *type_)
     }
 

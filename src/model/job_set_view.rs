@@ -5,8 +5,8 @@ use serde::Deserialize;
 use super::condition::ConditionView;
 use super::job::JobTemplateView;
 use super::{
-    FailurePolicy, FailurePolicyRule, Interner, JobSet, JobSetAction, JobSetCondition, MetaView, ObjectView,
-    ReplicatedJob, ReplicatedJobStatus, Text, Time, View, VolumeClaimTemplate, or_default,
+    FailurePolicy, FailurePolicyRule, Interner, JobSet, JobSetAction, MetaView, ObjectView, ReplicatedJob,
+    ReplicatedJobStatus, Text, Time, View, VolumeClaimTemplate, or_default,
 };
 
 /// A `jobset.x-k8s.io/v1alpha2` `JobSet` as it is read.
@@ -151,13 +151,7 @@ impl View for JobSetView<'_> {
 
     fn into_kept(self, interner: &mut Interner) -> Option<JobSet> {
         let (spec, status) = (&self.spec, &self.status);
-        let conditions = status.conditions.iter().map(|condition| JobSetCondition {
-            type_: interner.intern(&condition.type_),
-            is_true: &*condition.status == "True",
-            reason: interner.intern(&condition.reason),
-            message: interner.intern(&condition.message),
-            at: condition.last_transition_time.0,
-        });
+        let conditions = status.conditions.iter().map(|condition| condition.to_condition(interner));
         let conditions = conditions.collect();
         Some(JobSet {
             uid: self.metadata.uid(),

@@ -32,6 +32,8 @@ pub struct MetaView<'a> {
     pub(super) deletion_timestamp: MaybeTime,
     #[serde(deserialize_with = "or_default")]
     pub(super) deletion_grace_period_seconds: i64,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) generation: u64,
 }
 
 /// `metadata.labels` in the order of the object. Of a pod's dozen labels one or two are asked for: sorting them into a map
@@ -77,6 +79,14 @@ pub(super) struct AnnotationsView<'a> {
     pub(super) origin_pod: Text<'a>,
     #[serde(borrow, rename = "kubectl-sigapps/rule-names")]
     pub(super) rule_names: Text<'a>,
+    #[serde(borrow, rename = "deployment.kubernetes.io/revision")]
+    pub(super) deployment_revision: Text<'a>,
+    #[serde(borrow, rename = "deprecated.daemonset.template.generation")]
+    pub(super) template_generation: Text<'a>,
+    #[serde(borrow, rename = "agents.x-k8s.io/pod-name")]
+    pub(super) sandbox_pod: Text<'a>,
+    #[serde(borrow, rename = "leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start")]
+    pub(super) recreate_after_start: Text<'a>,
     #[serde(borrow, rename = "argocd.argoproj.io/tracking-id")]
     argo_tracking_id: Text<'a>,
 }

@@ -4,15 +4,20 @@
 //! absent, so that a newer cluster never breaks a read. The borrowed `…View` structs live no longer than the bytes
 //! of one object; the owned structs beside them are what a [`crate::source::Snapshot`] keeps.
 
+mod amount;
+mod apps;
 mod claim;
 mod condition;
 mod cron_job;
+mod disaggregated_set;
 mod duration;
 mod event;
+mod head;
 mod intern;
 mod job;
 mod job_set;
 mod job_set_view;
+mod leader_worker_set;
 mod meta;
 mod node;
 mod object;
@@ -25,35 +30,46 @@ mod pod_snapshot;
 mod pod_template;
 mod pod_view;
 mod quantity;
+mod queued;
+mod sandbox;
 mod taken;
 mod text;
 mod time;
+mod train_job;
 mod uid;
 mod volume_snapshot;
 mod word;
 
+pub use amount::Amount;
+pub(crate) use apps::{ControllerRevisionView, DaemonSetView, DeploymentView, ReplicaSetView, StatefulSetView};
+pub use apps::{DaemonSet, Deployment, Revision, StatefulSet, TemplateLeaf};
 pub use claim::Claim;
 pub(crate) use claim::ClaimView;
+pub use condition::Condition;
 pub use cron_job::CronJob;
 pub(crate) use cron_job::CronJobView;
+pub(crate) use disaggregated_set::DisaggregatedSetView;
+pub use disaggregated_set::{DisaggregatedSet, Role};
 pub use duration::human_duration;
 pub use event::{Event, EventView};
+pub use head::Head;
 pub use intern::Interner;
 pub(crate) use job::JobView;
 pub use job::{Job, JobCondition};
 pub use job_set::{
-    FailurePolicy, FailurePolicyRule, JobSet, JobSetAction, JobSetCondition, ReplicatedJob, ReplicatedJobStatus,
-    VolumeClaimTemplate,
+    FailurePolicy, FailurePolicyRule, JobSet, JobSetAction, ReplicatedJob, ReplicatedJobStatus, VolumeClaimTemplate,
 };
 pub(crate) use job_set_view::JobSetView;
+pub use leader_worker_set::LeaderWorkerSet;
+pub(crate) use leader_worker_set::LeaderWorkerSetView;
 pub use meta::{MetaView, Owner, OwnerView};
-pub use node::Node;
 pub(crate) use node::NodeView;
-pub(crate) use object::{ObjectView, View};
+pub use node::{Node, NodeRare};
+pub(crate) use object::{HasMetadata, ObjectView, View};
 pub use ordinal::Ordinal;
 pub use pod::{
-    ContainerEnd, ContainerKind, ContainerOutcome, Memory, Phase, Pod, PodCondition, Rare, Restart,
-    TEARDOWN_PATIENCE_SECONDS, TemplateMemory, ToldCondition, Waiting,
+    Beside, ContainerEnd, ContainerKind, ContainerOutcome, MadeFrom, Memory, Phase, Pod, PodCondition, Rare, Restart,
+    TEARDOWN_PATIENCE_SECONDS, TemplateMemory, ToldCondition, Unready, Waiting,
 };
 pub(crate) use pod_checkpoint::PodCheckpointView;
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
@@ -62,9 +78,15 @@ pub use pod_template::checkpoints_of;
 pub(crate) use pod_view::PodView;
 pub use quantity::Quantity;
 pub(crate) use quantity::SUFFIXES;
+pub use queued::Queued;
+pub(crate) use queued::QueuedView;
+pub use sandbox::{Sandbox, SandboxClaim, SandboxWarmPool};
+pub(crate) use sandbox::{SandboxClaimView, SandboxView, SandboxWarmPoolView};
 pub use taken::Taken;
 pub use text::{Text, or_default};
 pub use time::Time;
+pub use train_job::TrainJob;
+pub(crate) use train_job::TrainJobView;
 pub use uid::Uid;
 pub(crate) use volume_snapshot::VolumeSnapshotView;
 pub use word::Word;

@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::condition::ConditionView;
-use super::{Interner, ObjectView, Text, Time, View, Word, or_default};
+use super::{Condition, Interner, ObjectView, Text, Time, View, Word, or_default};
 
 /// A node as it is read.
 pub(crate) type NodeView<'a> = ObjectView<'a, SpecView<'a>, StatusView<'a>>;
@@ -46,10 +46,37 @@ pub struct Node {
     pub ready_since: Option<Time>,
     /// `spec.unschedulable`: it is cordoned.
     pub unschedulable: bool,
+    /// What most nodes do not have: there may be as many nodes as pods.
+    pub rare: Option<Box<NodeRare>>,
+}
+
+/// What is told of few nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeRare {
     /// `spec.taints`, as kubectl writes them: `key=value:NoExecute`.
     pub taints: Box<[Word]>,
-    /// Types of the conditions that are `True`, `Ready` aside: pressures, and what a node problem detector found.
-    pub problems: Box<[Word]>,
+    /// Conditions that are `True`, `Ready` aside: pressures, what a node problem detector found, and the node's lifecycle
+    /// (`DrainInProgress`, `MaintenancePlanned`, …, KEP-5683).
+    pub problems: Box<[Condition]>,
+    /// Reason and message of `Ready`, where it is not `True`.
+    pub not_ready: Option<(Word, Word)>,
+}
+
+impl Node {
+    /// `spec.taints`, as kubectl writes them.
+    pub fn taints(&self) -> &[Word] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.taints)
+    }
+
+    /// Conditions that are `True`, `Ready` aside.
+    pub fn problems(&self) -> &[Condition] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.problems)
+    }
+
+    /// Reason and message of `Ready`, where it is not `True`.
+    pub fn not_ready(&self) -> Option<(&str, &str)> {
+        self.rare.as_ref()?.not_ready.as_ref().map(|(reason, message)| (&**reason, &**message))
+    }
 }
 
 impl View for NodeView<'_> {
@@ -64,6 +91,13 @@ impl View for NodeView<'_> {
         let ready = self.status.conditions.iter().find(|condition| &*condition.type_ == "Ready");
         let is_problem = |c: &&ConditionView| &*c.status == "True" && &*c.type_ != "Ready";
         let problems = self.status.conditions.iter().filter(is_problem);
+        let rare = NodeRare {
+            taints: self.spec.taints.iter().map(|taint| interner.intern(&taint.to_string())).collect(),
+            problems: problems.map(|condition| condition.to_condition(interner)).collect(),
+            not_ready: ready
+                .filter(|condition| &*condition.status != "True")
+                .map(|condition| (interner.intern(&condition.reason), interner.intern(&condition.message))),
+        };
         Some(Node {
             name: interner.intern(&self.metadata.name),
             // `Unknown` is a node whose kubelet has gone silent.
@@ -71,8 +105,7 @@ impl View for NodeView<'_> {
             is_silent: ready.is_some_and(|condition| &*condition.status == "Unknown"),
             ready_since: ready.and_then(|condition| condition.last_transition_time.0),
             unschedulable: self.spec.unschedulable,
-            taints: self.spec.taints.iter().map(|taint| interner.intern(&taint.to_string())).collect(),
-            problems: problems.map(|condition| interner.intern(&condition.type_)).collect(),
+            rare: (rare != NodeRare::default()).then(|| Box::new(rare)),
         })
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct ObjectView<'a, Spec = IgnoredAny, Status = IgnoredAny> {
 }
 
 /// An object of a kind of which something is kept.
-pub(crate) trait View {
+pub(crate) trait View: HasMetadata {
     /// What is kept.
     type Kept;
 
@@ -26,4 +26,16 @@ pub(crate) trait View {
 
     /// The record to keep, if there is anything to.
     fn into_kept(self, interner: &mut Interner) -> Option<Self::Kept>;
+}
+
+/// What every object has.
+pub(crate) trait HasMetadata {
+    /// `metadata`.
+    fn metadata(&self) -> &MetaView<'_>;
+}
+
+impl<Spec, Status> HasMetadata for ObjectView<'_, Spec, Status> {
+    fn metadata(&self) -> &MetaView<'_> {
+        &self.metadata
+    }
 }

@@ -205,8 +205,8 @@ pub struct Rare {
     pub init_ends: Box<[ContainerEnd]>,
     /// Conditions that not every pod has.
     pub told: Box<[ToldCondition]>,
-    /// Why it has not started.
-    pub waiting: Option<Waiting>,
+    /// Why it has not started; in the room of a pointer, as what has ended waits for nothing.
+    pub waiting: Option<Box<Waiting>>,
     /// Containers that failed in place.
     pub restarts: Box<[Restart]>,
     /// When it became not ready, kept where its containers do not tell when they ended.
@@ -215,6 +215,43 @@ pub struct Rare {
     pub grace_seconds: i64,
     /// Devices that the kubelet reports as unhealthy: `nvidia.com/gpu GPU-5f1c`.
     pub unhealthy_devices: Box<[Word]>,
+    /// What is told of pods that belong to no Job, or run and are not ready; in the room of a pointer, as most have neither.
+    pub beside: Option<Box<Beside>>,
+}
+
+/// What pods have that belong to no Job, or run and are not ready.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// The workload above its controlling owner, where its labels tell it: a `Deployment`, a `LeaderWorkerSet`.
+    pub above: Option<Owner>,
+    /// Which version of its workload's template it was made from, and which group of a `LeaderWorkerSet` it is in.
+    pub made_from: MadeFrom,
+    /// Why it is not ready, though it runs.
+    pub unready: Option<Unready>,
+}
+
+/// What the labels of a pod that belongs to no Job tell of its place in its workload.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MadeFrom {
+    /// `pod-template-hash` or `controller-revision-hash`.
+    pub revision: Option<Word>,
+    /// `pod-template-generation`: of a `DaemonSet`'s pods.
+    pub generation: Option<u64>,
+    /// `leaderworkerset.sigs.k8s.io/group-index`.
+    pub group: Option<Ordinal>,
+}
+
+/// The condition `Ready` of a pod that runs, where it is not `True`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unready {
+    /// `ContainersNotReady`, `ReadinessGatesNotReady`, …; none where the node's controller set it.
+    pub reason: Option<Word>,
+    /// `containers with unready status: [app]`.
+    pub message: Option<Word>,
+    /// Since when.
+    pub since: Option<Time>,
+    /// Whether a container of it has not passed its startup probe yet.
+    pub is_starting: bool,
 }
 
 /// How long after it should have ended a pod is not yet called stuck, in seconds: the kubelet and the API server take
@@ -249,7 +286,7 @@ impl Pod {
 
     /// Why it has not started.
     pub fn waiting(&self) -> Option<&Waiting> {
-        self.rare.as_ref()?.waiting.as_ref()
+        self.rare.as_ref()?.waiting.as_deref()
     }
 
     /// Containers that failed in place.
@@ -265,6 +302,25 @@ impl Pod {
     /// Devices that the kubelet reports as unhealthy (`allocatedResourcesStatus`).
     pub fn unhealthy_devices(&self) -> &[Word] {
         self.rare.as_ref().map_or(&[], |rare| &rare.unhealthy_devices)
+    }
+
+    fn beside(&self) -> Option<&Beside> {
+        self.rare.as_ref()?.beside.as_deref()
+    }
+
+    /// What its labels tell of its place in its workload.
+    pub fn made_from(&self) -> Option<&MadeFrom> {
+        self.beside().map(|beside| &beside.made_from)
+    }
+
+    /// Why it is not ready, though it runs.
+    pub fn unready(&self) -> Option<&Unready> {
+        self.beside()?.unready.as_ref()
+    }
+
+    /// The workload that it is a pod of, as far as itself tells: above its controlling owner, else that.
+    pub fn workload(&self) -> Option<&Owner> {
+        self.beside().and_then(|beside| beside.above.as_ref()).or(self.owner.as_deref())
     }
 
     /// All ended containers, in the order in which the Job controller looks at them.

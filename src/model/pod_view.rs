@@ -7,8 +7,9 @@ use super::condition::ConditionView;
 use super::placement::{AffinityView, names_nodes};
 use super::time::MaybeTime;
 use super::{
-    ContainerEnd, ContainerKind, ContainerOutcome, Interner, Memory, ObjectView, Ordinal, Owner, Phase, Pod,
-    PodCondition, Quantity, Rare, Restart, TemplateMemory, Text, Time, ToldCondition, Waiting, Word, or_default,
+    Beside, ContainerEnd, ContainerKind, ContainerOutcome, Interner, MadeFrom, Memory, ObjectView, Ordinal, Owner,
+    OwnerView, Phase, Pod, PodCondition, Quantity, Rare, Restart, TemplateMemory, Text, Time, ToldCondition, Unready,
+    Waiting, Word, or_default,
 };
 
 /// A pod as it is read.
@@ -81,6 +82,7 @@ struct ContainerStatusView<'a> {
     image: Text<'a>,
     #[serde(deserialize_with = "or_default")]
     restart_count: u32,
+    started: Option<bool>,
     #[serde(borrow, deserialize_with = "or_default")]
     state: StateView<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
@@ -174,7 +176,8 @@ impl PodView<'_> {
         let may_tell = phase == Phase::Failed
             || (deleting && phase != Phase::Succeeded)
             || waiting.is_some()
-            || !restarts.is_empty();
+            || !restarts.is_empty()
+            || self.unready().is_some();
         if !may_tell && !asked_for {
             return None;
         }
@@ -193,9 +196,10 @@ impl PodView<'_> {
             message: interner.intern_some(&status.message),
             init_ends: self.ends(&status.init_container_statuses, interner),
             told: self.told_conditions(interner),
-            waiting,
+            waiting: waiting.map(Box::new),
             restarts,
             unhealthy_devices: self.unhealthy_devices(interner),
+            beside: self.beside(interner),
             grace_seconds: if is_deleted { self.metadata.deletion_grace_period_seconds } else { 0 },
         }
     }
@@ -255,6 +259,73 @@ impl PodView<'_> {
         let node = interner.intern_some(&self.spec.node_name)?;
         let owner = self.metadata.controller(interner).filter(|owner| owner.is("batch", "Job"))?;
         Some((interner.intern_owner(owner), node))
+    }
+
+    /// What pods have that belong to no Job, or run and are not ready.
+    fn beside(&self, interner: &mut Interner) -> Option<Box<Beside>> {
+        let statuses = &self.status.container_statuses;
+        let beside = Beside {
+            above: self.above(interner),
+            made_from: self.made_from(interner),
+            unready: self.unready().map(|condition| Unready {
+                reason: interner.intern_some(&condition.reason),
+                message: interner.intern_some(&condition.message),
+                since: condition.last_transition_time.0,
+                is_starting: statuses.iter().any(|status| status.started == Some(false)),
+            }),
+        };
+        (beside != Beside::default()).then(|| Box::new(beside))
+    }
+
+    /// The condition `Ready` of a pod that runs, where it is not `True`.
+    fn unready(&self) -> Option<&ConditionView<'_>> {
+        let runs = self.phase() == Phase::Running && self.metadata.deletion_timestamp.0.is_none();
+        let is = |condition: &&ConditionView| &*condition.type_ == "Ready" && &*condition.status != "True";
+        self.status.conditions.iter().find(is).filter(|_| runs)
+    }
+
+    /// What the labels of a pod that belongs to no Job tell of its place in its workload.
+    fn made_from(&self, interner: &mut Interner) -> MadeFrom {
+        let of_job = |owner: &OwnerView| owner.controller && &*owner.kind == "Job";
+        if self.metadata.owner_references.iter().any(of_job) {
+            return MadeFrom::default();
+        }
+        let label = |key: &str| self.metadata.label(key);
+        let revision = label("pod-template-hash").or_else(|| label("controller-revision-hash"));
+        MadeFrom {
+            revision: revision.and_then(|hash| interner.intern_some(hash)),
+            generation: label("pod-template-generation").and_then(|generation| generation.parse().ok()),
+            group: label("leaderworkerset.sigs.k8s.io/group-index")
+                .and_then(|group| group.parse().ok())
+                .map(Ordinal::new),
+        }
+    }
+
+    /// The workload above the controlling owner, by the labels that its controller sets.
+    ///
+    /// Source: a Deployment's `ReplicaSet` is named by it and the hash of its template, and both carry that hash
+    /// (`pkg/controller/deployment/sync.go`, `getNewReplicaSet`); all pods of a `LeaderWorkerSet` carry its name
+    /// (lws `pkg/controllers/leaderworkerset_controller.go`, `pkg/webhooks/pod_webhook.go`).
+    fn above(&self, interner: &mut Interner) -> Option<Owner> {
+        let owner = self.metadata.controller(interner)?;
+        if owner.is("apps", "ReplicaSet") {
+            let hash = self.metadata.label("pod-template-hash").filter(|hash| !hash.is_empty())?;
+            let name = owner.name.strip_suffix(hash)?.strip_suffix('-')?;
+            return Some(Owner {
+                kind: interner.intern("Deployment"),
+                name: interner.intern(name),
+                uid: None,
+                ..owner
+            });
+        }
+        let name =
+            self.metadata.label("leaderworkerset.sigs.k8s.io/name").filter(|_| owner.is("apps", "StatefulSet"))?;
+        Some(Owner {
+            group: interner.intern("leaderworkerset.x-k8s.io"),
+            kind: interner.intern("LeaderWorkerSet"),
+            name: interner.intern(name),
+            uid: None,
+        })
     }
 
     fn unhealthy_devices(&self, interner: &mut Interner) -> Box<[Word]> {

@@ -7,7 +7,7 @@ use crate::words::counted;
 /// The first line: the answer.
 pub(super) fn headline(report: &FailureReport) -> String {
     if report.summary.failures == 0 {
-        let empty = if holds_nothing(report) { ": there are neither Jobs nor pods" } else { "" };
+        let empty = if holds_nothing(report) { ": there are neither workloads nor pods" } else { "" };
         return format!("No failures found{}{empty}", where_looked(report));
     }
     let Summary { failures, workloads, collateral, lost, gpu_seconds, .. } = report.summary;
@@ -26,8 +26,27 @@ pub(super) fn headline(report: &FailureReport) -> String {
 
 /// Whether what was looked at holds nothing that could fail, as under a misspelt namespace.
 fn holds_nothing(report: &FailureReport) -> bool {
-    let read = report.sources.iter().filter(|source| matches!(&*source.resource, "jobs" | "pods"));
+    let read = report.sources.iter().filter(|source| source.resource == "pods" || is_workload(&source.resource));
     report.scope.targets.is_empty() && read.map(|source| source.objects).sum::<u64>() == 0
+}
+
+/// Whether a resource is workloads: what makes pods, or stands above what does.
+fn is_workload(resource: &str) -> bool {
+    matches!(
+        resource,
+        "jobs"
+            | "cronjobs"
+            | "jobsets"
+            | "deployments"
+            | "statefulsets"
+            | "daemonsets"
+            | "leaderworkersets"
+            | "disaggregatedsets"
+            | "sandboxes"
+            | "sandboxclaims"
+            | "sandboxwarmpools"
+            | "trainjobs"
+    )
 }
 
 /// The second line: what the answer was made from.
@@ -44,8 +63,9 @@ fn where_looked(report: &FailureReport) -> String {
         let classes: Vec<&str> = scope.classes.iter().map(|class| class.name()).collect();
         let _ = write!(words, " of class {}", classes.join(", "));
     }
-    if !scope.targets.is_empty() {
-        let _ = write!(words, " of {}", scope.targets.join(", "));
+    if !scope.targets.is_empty() || !scope.kinds.is_empty() {
+        let asked: Vec<&str> = scope.kinds.iter().chain(&scope.targets).map(String::as_str).collect();
+        let _ = write!(words, " of {}", asked.join(", "));
     }
     match &scope.namespaces[..] {
         [] => words.push_str(" in any namespace"),
@@ -68,7 +88,12 @@ fn what_was_read(report: &FailureReport) -> String {
     };
     let [jobs, pods, events] = [("jobs", "job"), ("pods", "pod"), ("events", "event")]
         .map(|(resource, singular)| counted(objects(resource), singular));
-    let mut words = format!("{jobs}, {pods}, {events} read");
+    let others = report.sources.iter().filter(|source| source.resource != "jobs" && is_workload(&source.resource));
+    let others = match others.map(|source| source.objects).sum::<u64>() {
+        0 => String::new(),
+        others => format!("{}, ", counted(others, "other workload")),
+    };
+    let mut words = format!("{jobs}, {others}{pods}, {events} read");
     let complete =
         |state: SourceState| matches!(state, SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked);
     let gaps: Vec<&str> = report

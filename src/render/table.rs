@@ -58,9 +58,10 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
         let whole = wide || suggestions.len() <= FEW_SUGGESTIONS;
         let losing = suggestions.iter().filter(|suggestion| loses(suggestion, whole).is_some()).count();
         let commands: usize = suggestions.iter().map(|suggestion| shown_commands(suggestion, whole)).sum();
-        let other_lines = 10 + notes + 2 * usize::from(foot.is_some()) + suggestions.len() + commands + losing;
+        let head = wrap(&headline(report), look.width).len() + wrap(&made_from(report), look.width).len();
+        let other_lines = 8 + head + notes + 2 * usize::from(foot.is_some()) + suggestions.len() + commands + losing;
         let rows = if wide { groups.len() } else { SCREEN.saturating_sub(other_lines).max(5) };
-        let shown = some_of_each(&groups, |group| (group.class, group.job_set_rule.is_some()), rows);
+        let shown = some_of_each(&groups, |group| (sort_of(group.class), group.job_set_rule.is_some()), rows);
         print_groups(&shown, report, look, wide, out)?;
         if shown.len() < groups.len() {
             let all: u64 = groups.iter().map(|group| group.failures).sum();
@@ -89,6 +90,15 @@ fn prose(text: &str, look: Look, wide: bool, out: &mut impl Write) -> io::Result
 fn shown_groups(report: &FailureReport) -> Vec<&Group> {
     let asked_for = report.scope.classes.contains(&Class::Collateral);
     report.groups.iter().filter(|group| asked_for || !group.stands_beside).collect()
+}
+
+/// The class that stands for a group where there is not room for all: what is told of workloads that are no Jobs is one sort,
+/// so that it does not push the rules of Jobs off the screen.
+fn sort_of(class: Option<Class>) -> Option<Class> {
+    class.map(|class| match class {
+        Class::NotReady | Class::WorkloadLevel => Class::NoJob,
+        other => other,
+    })
 }
 
 /// At most so many of some items, in their order: the first of each kind, then the others, so that much of one kind does
@@ -320,8 +330,11 @@ fn pod_rule(group: &Group, class: Class) -> String {
         (_, Class::Pending) if group.key.as_deref() == Some("Terminating") => "(cannot end)".to_owned(),
         (_, Class::Pending) => "(cannot start)".to_owned(),
         (_, Class::Restarting) => "(restarts in place)".to_owned(),
+        (_, Class::NotReady) => "(not ready)".to_owned(),
         (_, Class::JobLevel) => "(the Job itself)".to_owned(),
+        (_, Class::WorkloadLevel) => "(the workload itself)".to_owned(),
         (_, Class::Lost) => "(lost)".to_owned(),
+        (_, Class::NoJob) => "(no Job)".to_owned(),
         (_, Class::Unknown) => "(policy unknown)".to_owned(),
     }
 }

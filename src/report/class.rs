@@ -21,17 +21,23 @@ pub enum Class {
     Pending,
     /// Containers fail in place; the policy never sees them.
     Restarting,
+    /// Runs and is not ready: its node has gone silent, or its containers do not become ready.
+    NotReady,
     /// The Job failed without a failure of a pod.
     JobLevel,
+    /// A workload other than a Job is stuck or failed as a whole, and no pod shows why.
+    WorkloadLevel,
     /// `status.failed` counts it, no pod is left.
     Lost,
+    /// The pod belongs to no Job: no `podFailurePolicy` holds for it.
+    NoJob,
     /// Failed, but its Job is not in the data or is managed by another controller: its policy cannot be applied.
     Unknown,
 }
 
 impl Class {
     /// All classes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Rule,
         Self::NoRule,
         Self::NoPolicy,
@@ -39,8 +45,11 @@ impl Class {
         Self::Collateral,
         Self::Pending,
         Self::Restarting,
+        Self::NotReady,
         Self::JobLevel,
+        Self::WorkloadLevel,
         Self::Lost,
+        Self::NoJob,
         Self::Unknown,
     ];
 
@@ -54,8 +63,11 @@ impl Class {
             Self::Collateral => "collateral",
             Self::Pending => "pending",
             Self::Restarting => "restarting",
+            Self::NotReady => "notReady",
             Self::JobLevel => "jobLevel",
+            Self::WorkloadLevel => "workloadLevel",
             Self::Lost => "lost",
+            Self::NoJob => "noJob",
             Self::Unknown => "unknown",
         }
     }

@@ -1,7 +1,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CheckpointReport, Evidence, JobSetReport, Moment, Source, Suggestion, WorkloadRef, WorkloadState};
+use super::{
+    CheckpointReport, Evidence, JobSetReport, Moment, RolloutReport, Situation, Source, Suggestion, WorkloadRef,
+    WorkloadState,
+};
 use crate::policy::NameSource;
 
 /// The whole story of one workload or pod.
@@ -27,6 +30,11 @@ pub struct Explanation {
     /// Attempts of a `JobSet`, and what holds it up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job_set: Option<JobSetReport>,
+    /// What holds it up, or is wrong with it as a whole, the most pressing first; of a `JobSet` they are in `jobSet`.
+    pub situations: Vec<Situation>,
+    /// Of a workload that is rolled out: what changed, where that is not done or did not go well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<RolloutReport>,
     /// Runs of a `CronJob`, the latest first.
     pub runs: Vec<Run>,
     /// The policies that hold, and how often each rule matched.

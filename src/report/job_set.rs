@@ -145,7 +145,7 @@ pub struct AttemptReport {
     pub missing: Vec<String>,
 }
 
-/// What holds a `JobSet` up.
+/// What holds a workload up, or is wrong with it as a whole.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Situation {
@@ -157,6 +157,8 @@ pub struct Situation {
     pub since: Option<Moment>,
     /// Pods that hold it up.
     pub blockers: Vec<Blocker>,
+    /// The fields that tell of it, where they do not stand in the explanation's own.
+    pub evidence: Vec<super::Evidence>,
 }
 
 /// What a situation is.
@@ -171,10 +173,42 @@ pub enum SituationKind {
     WaitingForFailed,
     /// A Job could not be made.
     CreationRefused,
+    /// What it refers to, or was to be made from, is not there.
+    ReferenceMissing,
+    /// Its schedule cannot be read, so that nothing runs.
+    BadSchedule,
+    /// Its rollout does not get on.
+    RolloutStuck,
+    /// A pod that is not ready holds up those behind it.
+    OrdinalBlocked,
+    /// A pod of an older template is never replaced by itself.
+    NotReplaced,
+    /// Its pod failed, and no other one is made.
+    NotRecreated,
+    /// It ended at its deadline.
+    DeadlineExceeded,
+    /// Kueue does not admit it again until somebody makes it active.
+    Deactivated,
+    /// Some of its pods, groups or roles are not available.
+    Unavailable,
+    /// A run that does not end keeps others from starting.
+    RunBlocks,
+    /// Runs were due and did not start.
+    SchedulesMissed,
+    /// It began anew, and counts its restarts from 0.
+    BegunAnew,
     /// It is restarting.
     Restarting,
     /// Replicated Jobs wait for others.
     StartupOrder,
+    /// Its rollout is paused.
+    Paused,
+    /// Kueue has taken it out to make room, or for want of ready pods; it comes again by itself.
+    Evicted,
+    /// It waits in a queue for quota.
+    Queued,
+    /// Its time is over, as it was asked for.
+    Expired,
     /// It is suspended.
     Suspended,
     /// `JobSet` itself deleted pods that were placed wrongly.

@@ -8,6 +8,7 @@ mod explanation;
 mod failure;
 mod job_set;
 mod restart;
+mod rollout;
 mod schema;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ pub use job_set::{
     SituationKind,
 };
 pub use restart::{DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, RestartStep, StepState};
+pub use rollout::{RolloutReport, TemplateChange};
 pub use schema::{explanation_schema, failure_schema, report_schema, restart_schema};
 
 use crate::model::{Time, Word};
@@ -84,6 +86,8 @@ pub struct ReportScope {
     pub files: Vec<String>,
     /// Workloads asked for by name, as `job/x`; empty for all.
     pub targets: Vec<String>,
+    /// Kinds asked for, as `cronjobs`; empty for all.
+    pub kinds: Vec<String>,
     /// Classes asked for; empty for all.
     pub classes: Vec<Class>,
     /// Whether workloads that completed in spite of failures are among them.
@@ -274,6 +278,10 @@ pub enum WorkloadState {
     Running,
     /// Suspended.
     Suspended,
+    /// It goes on with less than was asked for: pods, groups or nodes without a ready pod.
+    Degraded,
+    /// It does not get on by itself: a rollout past its deadline, a pod that holds up those behind it.
+    Stuck,
     /// A `JobSet` whose Jobs are made anew, or are not all ready yet after that.
     Restarting,
     /// Bound to fail, pods are still ending (`FailureTarget` without `Failed`).
@@ -292,6 +300,8 @@ impl WorkloadState {
         match self {
             Self::Running => "running",
             Self::Suspended => "suspended",
+            Self::Degraded => "degraded",
+            Self::Stuck => "stuck",
             Self::Restarting => "restarting",
             Self::Failing => "failing",
             Self::Failed => "failed",
@@ -371,6 +381,8 @@ pub struct WorkloadReport {
     /// What a `JobSet` alone has: its attempts and what holds it up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job_set: Option<JobSetReport>,
+    /// What holds it up, or is wrong with it as a whole, the most pressing first; of a `JobSet` they are in `jobSet`.
+    pub situations: Vec<Situation>,
     /// What a reader must know of this workload.
     pub notes: Vec<String>,
 }
@@ -381,8 +393,12 @@ pub struct WorkloadReport {
 pub enum SuggestionKind {
     /// Let go of pods that cannot end by themselves.
     UnblockTeardown,
+    /// Delete a pod that keeps a rollout from going on.
+    UnblockRollout,
     /// Keep a volume with checkpoints from being deleted.
     ProtectCheckpoint,
+    /// Go back to the version before.
+    RollBack,
     /// Keep new pods off a bad node.
     ReplaceNode,
     /// Mend what fails every time, then start again.
@@ -416,6 +432,8 @@ impl SuggestionKind {
     pub const fn title(self) -> &'static str {
         match self {
             Self::UnblockTeardown => "Unblock the teardown",
+            Self::UnblockRollout => "Unblock the rollout",
+            Self::RollBack => "Roll back",
             Self::ProtectCheckpoint => "Protect the checkpoint",
             Self::ReplaceNode => "Replace the node",
             Self::FixThenRestart => "Fix, then restart",

@@ -1,10 +1,12 @@
 //! What is asked of the tool, as plain values: the arguments after `cli` has read them.
 
 mod connection;
+mod kind;
 mod selector;
 
 pub use connection::Connection;
 pub(crate) use connection::without_credentials;
+pub use kind::TargetKind;
 pub use selector::{Selector, SelectorError};
 
 /// A request for the failures.
@@ -36,6 +38,8 @@ pub struct Scope {
     pub selector: Selector,
     /// Only these workloads; all where empty.
     pub targets: Vec<Target>,
+    /// Only workloads of these kinds; all where empty.
+    pub kinds: Vec<TargetKind>,
     /// Instead of all these: one workload or pod, with all that bears on it.
     pub subject: Option<Subject>,
     /// Objects a page of a list read from a cluster; 0 for no pages.
@@ -58,19 +62,6 @@ pub struct Subject {
     pub kind: Option<TargetKind>,
     /// Its name.
     pub name: String,
-}
-
-/// The kinds that can be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TargetKind {
-    /// A Job.
-    Job,
-    /// A `CronJob` and the Jobs it made.
-    CronJob,
-    /// A `JobSet` and its Jobs.
-    JobSet,
-    /// A pod.
-    Pod,
 }
 
 /// What of the failures to show.
@@ -108,28 +99,6 @@ impl GroupBy {
             Self::Workload => "workload",
             Self::Namespace => "namespace",
             Self::Reason => "reason",
-        }
-    }
-}
-
-impl TargetKind {
-    /// The kind as Kubernetes spells it.
-    pub const fn kind(self) -> &'static str {
-        match self {
-            Self::Job => "Job",
-            Self::CronJob => "CronJob",
-            Self::JobSet => "JobSet",
-            Self::Pod => "Pod",
-        }
-    }
-
-    /// The kind as it stands before a name: `job/x`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Job => "job",
-            Self::CronJob => "cronjob",
-            Self::JobSet => "jobset",
-            Self::Pod => "pod",
         }
     }
 }

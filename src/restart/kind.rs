@@ -1,3 +1,5 @@
+use crate::request::TargetKind;
+
 /// The kinds that can be restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -19,9 +21,6 @@ pub enum Kind {
     Sandbox,
 }
 
-/// Singular, plural, short name where there is one, group, kind.
-type Names = (&'static str, &'static str, &'static str, &'static str, &'static str);
-
 impl Kind {
     const ALL: [Self; 8] = [
         Self::Job,
@@ -34,67 +33,56 @@ impl Kind {
         Self::Sandbox,
     ];
 
-    const fn names(self) -> Names {
+    const fn target(self) -> TargetKind {
         match self {
-            Self::Job => ("job", "jobs", "", "batch", "Job"),
-            Self::CronJob => ("cronjob", "cronjobs", "cj", "batch", "CronJob"),
-            Self::JobSet => ("jobset", "jobsets", "", "jobset.x-k8s.io", "JobSet"),
-            Self::Deployment => ("deployment", "deployments", "deploy", "apps", "Deployment"),
-            Self::StatefulSet => ("statefulset", "statefulsets", "sts", "apps", "StatefulSet"),
-            Self::DaemonSet => ("daemonset", "daemonsets", "ds", "apps", "DaemonSet"),
-            Self::LeaderWorkerSet => {
-                ("leaderworkerset", "leaderworkersets", "lws", "leaderworkerset.x-k8s.io", "LeaderWorkerSet")
-            }
-            Self::Sandbox => ("sandbox", "sandboxes", "", "agents.x-k8s.io", "Sandbox"),
+            Self::Job => TargetKind::Job,
+            Self::CronJob => TargetKind::CronJob,
+            Self::JobSet => TargetKind::JobSet,
+            Self::Deployment => TargetKind::Deployment,
+            Self::StatefulSet => TargetKind::StatefulSet,
+            Self::DaemonSet => TargetKind::DaemonSet,
+            Self::LeaderWorkerSet => TargetKind::LeaderWorkerSet,
+            Self::Sandbox => TargetKind::Sandbox,
         }
     }
 
-    /// Reads a kind in the forms that kubectl takes: singular, plural, short name, each with its group or without.
+    fn of(target: TargetKind) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.target() == target)
+    }
+
+    /// Reads a kind in the forms that kubectl takes, if it can be restarted.
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.to_ascii_lowercase();
-        Self::ALL.into_iter().find(|kind| {
-            let (singular, plural, short, group, _) = kind.names();
-            let bare = match text.split_once('.') {
-                Some((bare, rest)) if rest == group => bare,
-                Some(_) => return false,
-                None => return text == singular || text == plural || (!short.is_empty() && text == short),
-            };
-            bare == singular || bare == plural
-        })
+        Self::of(TargetKind::parse(text)?)
     }
 
     /// As it stands before a name: `job/x`.
     pub const fn name(self) -> &'static str {
-        self.names().0
+        self.target().name()
     }
 
     /// As Kubernetes spells it: `JobSet`.
     pub const fn kind(self) -> &'static str {
-        self.names().4
+        self.target().kind()
     }
 
     /// The plural in the API's paths.
     pub(super) const fn resource(self) -> &'static str {
-        self.names().1
+        self.target().plural()
     }
 
     pub(super) const fn group(self) -> &'static str {
-        self.names().3
+        self.target().group()
     }
 
     /// Group and version, where every cluster has it.
     pub(super) const fn built_in(self) -> Option<&'static str> {
-        match self {
-            Self::Job | Self::CronJob => Some("batch/v1"),
-            Self::Deployment | Self::StatefulSet | Self::DaemonSet => Some("apps/v1"),
-            Self::JobSet | Self::LeaderWorkerSet | Self::Sandbox => None,
-        }
+        self.target().built_in()
     }
 
     /// The kind of an owner, if it is one of these.
     pub(super) fn of_owner(api_version: &str, kind: &str) -> Option<Self> {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        Self::ALL.into_iter().find(|known| known.kind() == kind && known.group() == group)
+        Self::of(TargetKind::of(group, kind)?)
     }
 }
 
@@ -103,22 +91,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_read_as_kubectl_reads_them() {
+    fn only_what_can_be_restarted_is_a_kind_to_restart() {
         for (text, kind) in [
-            ("job", Some(Kind::Job)),
             ("jobs.batch", Some(Kind::Job)),
-            ("cj", Some(Kind::CronJob)),
-            ("JobSet", Some(Kind::JobSet)),
-            ("jobsets.jobset.x-k8s.io", Some(Kind::JobSet)),
-            ("deploy", Some(Kind::Deployment)),
-            ("deployments.apps", Some(Kind::Deployment)),
-            ("sts", Some(Kind::StatefulSet)),
-            ("ds", Some(Kind::DaemonSet)),
             ("lws", Some(Kind::LeaderWorkerSet)),
-            ("sandbox.agents.x-k8s.io", Some(Kind::Sandbox)),
             ("pod", None),
+            ("trainjob", None),
             ("jobs.apps", None),
-            ("", None),
         ] {
             assert_eq!(Kind::parse(text), kind, "{text}");
         }

@@ -11,9 +11,12 @@ use super::kind::{Kind, Shape};
 use super::snapshot::{Resource, Snapshot};
 use super::splitter::{ListHead, ObjectSink, Position, Splitter};
 use crate::model::{
-    Claim, ClaimView, CronJob, CronJobView, Event, EventView, Interner, Job, JobSet, JobSetView, JobView, MetaView,
-    Node, NodeView, ObjectView, Owner, Pod, PodCheckpointView, PodSnapshotView, PodView, TEARDOWN_PATIENCE_SECONDS,
-    Taken, Time, View, VolumeSnapshotView, Word,
+    Claim, ClaimView, ControllerRevisionView, CronJob, CronJobView, DaemonSet, DaemonSetView, Deployment,
+    DeploymentView, DisaggregatedSet, DisaggregatedSetView, Event, EventView, Interner, Job, JobSet, JobSetView,
+    JobView, LeaderWorkerSet, LeaderWorkerSetView, MetaView, Node, NodeView, Owner, Pod, PodCheckpointView,
+    PodSnapshotView, PodView, Queued, QueuedView, ReplicaSetView, Revision, Sandbox, SandboxClaim, SandboxClaimView,
+    SandboxView, SandboxWarmPool, SandboxWarmPoolView, StatefulSet, StatefulSetView, TEARDOWN_PATIENCE_SECONDS, Taken,
+    Time, TrainJob, TrainJobView, View, VolumeSnapshotView, Word,
 };
 use crate::request::{Scope, Selector, Subject};
 
@@ -78,6 +81,17 @@ pub struct Intake {
     volume_snapshots: Vec<Option<Taken>>,
     pod_checkpoints: Vec<Option<Taken>>,
     pod_snapshots: Vec<Option<Taken>>,
+    deployments: Vec<Option<Deployment>>,
+    stateful_sets: Vec<Option<StatefulSet>>,
+    daemon_sets: Vec<Option<DaemonSet>>,
+    revisions: Vec<Option<Revision>>,
+    leader_worker_sets: Vec<Option<LeaderWorkerSet>>,
+    disaggregated_sets: Vec<Option<DisaggregatedSet>>,
+    sandboxes: Vec<Option<Sandbox>>,
+    sandbox_claims: Vec<Option<SandboxClaim>>,
+    sandbox_warm_pools: Vec<Option<SandboxWarmPool>>,
+    train_jobs: Vec<Option<TrainJob>>,
+    queued: Vec<Option<Queued>>,
     tallies: BTreeMap<Resource, Tally>,
     ignored: BTreeMap<String, u64>,
     newest: Option<Time>,
@@ -149,13 +163,15 @@ impl Intake {
         nodes_of(pods)
     }
 
-    /// The nodes of pods that were asked to end so long before `now` that they are late, were their node dead, each once. On a
-    /// dead node no grace period is kept; whether it is dead is what reading it tells.
+    /// The nodes of pods that were asked to end so long before `now` that they are late, were their node dead, and of those that
+    /// are not ready, each once. On a dead node no grace period is kept; whether it is dead is what reading it tells.
     pub fn nodes_of_late_pods(&self, now: Time) -> Vec<String> {
         let by = now.plus_seconds(-TEARDOWN_PATIENCE_SECONDS);
-        let is_late = |pod: &&Pod| pod.is_terminating() && pod.deletion_requested.is_some_and(|asked| asked < by);
+        let is_late = |pod: &&Pod| {
+            pod.unready().is_some() || (pod.is_terminating() && pod.deletion_requested.is_some_and(|asked| asked < by))
+        };
         let mut pods: Vec<&Pod> = self.pods.iter().flatten().filter(is_late).collect();
-        pods.sort_by_key(|pod| pod.deletion_requested);
+        pods.sort_by_key(|pod| (pod.deletion_requested.is_none(), pod.deletion_requested));
         nodes_of(pods)
     }
 
@@ -187,6 +203,17 @@ impl Intake {
             volume_snapshots: kept(self.volume_snapshots),
             pod_checkpoints: kept(self.pod_checkpoints),
             pod_snapshots: kept(self.pod_snapshots),
+            deployments: kept(self.deployments),
+            stateful_sets: kept(self.stateful_sets),
+            daemon_sets: kept(self.daemon_sets),
+            revisions: kept(self.revisions),
+            leader_worker_sets: kept(self.leader_worker_sets),
+            disaggregated_sets: kept(self.disaggregated_sets),
+            sandboxes: kept(self.sandboxes),
+            sandbox_claims: kept(self.sandbox_claims),
+            sandbox_warm_pools: kept(self.sandbox_warm_pools),
+            train_jobs: kept(self.train_jobs),
+            queued: kept(self.queued),
             newest: self.newest,
             ignored: self.ignored,
             ..Snapshot::default()
@@ -256,22 +283,38 @@ impl Intake {
                 self.take_one(kind, parse::<PodCheckpointView>(bytes)?, |it| &mut it.pod_checkpoints);
             }
             Kind::PodSnapshot => self.take_one(kind, parse::<PodSnapshotView>(bytes)?, |it| &mut it.pod_snapshots),
+            Kind::Deployment => self.take_one(kind, parse::<DeploymentView>(bytes)?, |it| &mut it.deployments),
+            Kind::ReplicaSet => self.take_one(kind, parse::<ReplicaSetView>(bytes)?, |it| &mut it.revisions),
+            Kind::StatefulSet => self.take_one(kind, parse::<StatefulSetView>(bytes)?, |it| &mut it.stateful_sets),
+            Kind::DaemonSet => self.take_one(kind, parse::<DaemonSetView>(bytes)?, |it| &mut it.daemon_sets),
+            Kind::ControllerRevision => {
+                self.take_one(kind, parse::<ControllerRevisionView>(bytes)?, |it| &mut it.revisions);
+            }
+            Kind::LeaderWorkerSet => {
+                self.take_one(kind, parse::<LeaderWorkerSetView>(bytes)?, |it| &mut it.leader_worker_sets);
+            }
+            Kind::DisaggregatedSet => {
+                self.take_one(kind, parse::<DisaggregatedSetView>(bytes)?, |it| &mut it.disaggregated_sets);
+            }
+            Kind::Sandbox => self.take_one(kind, parse::<SandboxView>(bytes)?, |it| &mut it.sandboxes),
+            Kind::SandboxClaim => self.take_one(kind, parse::<SandboxClaimView>(bytes)?, |it| &mut it.sandbox_claims),
+            Kind::SandboxWarmPool => {
+                self.take_one(kind, parse::<SandboxWarmPoolView>(bytes)?, |it| &mut it.sandbox_warm_pools);
+            }
+            Kind::TrainJob => self.take_one(kind, parse::<TrainJobView>(bytes)?, |it| &mut it.train_jobs),
+            Kind::Queued => self.take_one(kind, parse::<QueuedView>(bytes)?, |it| &mut it.queued),
             Kind::List => self.take_list(bytes, at),
         }
         Ok(())
     }
 
     /// Takes an object of which all that is kept stands in itself.
-    fn take_one<'a, S, T, K>(
-        &mut self,
-        kind: Kind,
-        view: ObjectView<'a, S, T>,
-        list: fn(&mut Self) -> &mut Vec<Option<K>>,
-    ) where
-        ObjectView<'a, S, T>: View<Kept = K>,
+    fn take_one<V, K>(&mut self, kind: Kind, view: V, list: fn(&mut Self) -> &mut Vec<Option<K>>)
+    where
+        V: View<Kept = K>,
         K: Debug + PartialEq,
     {
-        if let Some(slot) = self.admit(&view.metadata, kind, 0, view.newest_time()) {
+        if let Some(slot) = self.admit(view.metadata(), kind, 0, view.newest_time()) {
             let kept = view.into_kept(&mut self.interner);
             self.place(list, &slot, kept);
         }

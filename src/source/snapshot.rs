@@ -1,8 +1,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::model::{Claim, CronJob, Event, Job, JobSet, Node, Owner, Pod, Taken, Time, Word};
+use crate::model::{
+    Claim, CronJob, DaemonSet, Deployment, DisaggregatedSet, Event, Head, Job, JobSet, LeaderWorkerSet, Node, Owner,
+    Pod, Queued, Revision, Sandbox, SandboxClaim, SandboxWarmPool, StatefulSet, Taken, Time, TrainJob, Word,
+};
 use crate::report::Source;
+use crate::request::TargetKind;
 
 /// The resources that are read, in the order in which they are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,11 +31,35 @@ pub enum Resource {
     PodCheckpoints,
     /// `podsnapshot.gke.io` podsnapshots.
     PodSnapshots,
+    /// `apps/v1` deployments.
+    Deployments,
+    /// `apps/v1` replicasets.
+    ReplicaSets,
+    /// `apps/v1` statefulsets.
+    StatefulSets,
+    /// `apps/v1` daemonsets.
+    DaemonSets,
+    /// `apps/v1` controllerrevisions.
+    ControllerRevisions,
+    /// `leaderworkerset.x-k8s.io` leaderworkersets.
+    LeaderWorkerSets,
+    /// `disaggregatedset.x-k8s.io` disaggregatedsets.
+    DisaggregatedSets,
+    /// `agents.x-k8s.io` sandboxes.
+    Sandboxes,
+    /// `extensions.agents.x-k8s.io` sandboxclaims.
+    SandboxClaims,
+    /// `extensions.agents.x-k8s.io` sandboxwarmpools.
+    SandboxWarmPools,
+    /// `trainer.kubeflow.org` trainjobs.
+    TrainJobs,
+    /// `kueue.x-k8s.io` workloads.
+    Workloads,
 }
 
 impl Resource {
     /// All resources.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 22] = [
         Self::Jobs,
         Self::Pods,
         Self::CronJobs,
@@ -42,6 +70,18 @@ impl Resource {
         Self::VolumeSnapshots,
         Self::PodCheckpoints,
         Self::PodSnapshots,
+        Self::Deployments,
+        Self::ReplicaSets,
+        Self::StatefulSets,
+        Self::DaemonSets,
+        Self::ControllerRevisions,
+        Self::LeaderWorkerSets,
+        Self::DisaggregatedSets,
+        Self::Sandboxes,
+        Self::SandboxClaims,
+        Self::SandboxWarmPools,
+        Self::TrainJobs,
+        Self::Workloads,
     ];
 
     /// The resource's plural name.
@@ -57,6 +97,70 @@ impl Resource {
             Self::VolumeSnapshots => "volumesnapshots",
             Self::PodCheckpoints => "podcheckpoints",
             Self::PodSnapshots => "podsnapshots",
+            Self::Deployments => "deployments",
+            Self::ReplicaSets => "replicasets",
+            Self::StatefulSets => "statefulsets",
+            Self::DaemonSets => "daemonsets",
+            Self::ControllerRevisions => "controllerrevisions",
+            Self::LeaderWorkerSets => "leaderworkersets",
+            Self::DisaggregatedSets => "disaggregatedsets",
+            Self::Sandboxes => "sandboxes",
+            Self::SandboxClaims => "sandboxclaims",
+            Self::SandboxWarmPools => "sandboxwarmpools",
+            Self::TrainJobs => "trainjobs",
+            Self::Workloads => "workloads",
+        }
+    }
+
+    /// The resource's API group, empty for the core group.
+    pub const fn group(self) -> &'static str {
+        match self {
+            Self::Jobs | Self::CronJobs => "batch",
+            Self::JobSets => "jobset.x-k8s.io",
+            Self::Pods | Self::Events | Self::Nodes | Self::Claims => "",
+            Self::VolumeSnapshots => "snapshot.storage.k8s.io",
+            Self::PodCheckpoints => "checkpoint.k8s.io",
+            Self::PodSnapshots => "podsnapshot.gke.io",
+            Self::Deployments
+            | Self::ReplicaSets
+            | Self::StatefulSets
+            | Self::DaemonSets
+            | Self::ControllerRevisions => "apps",
+            Self::LeaderWorkerSets => "leaderworkerset.x-k8s.io",
+            Self::DisaggregatedSets => "disaggregatedset.x-k8s.io",
+            Self::Sandboxes => "agents.x-k8s.io",
+            Self::SandboxClaims | Self::SandboxWarmPools => "extensions.agents.x-k8s.io",
+            Self::TrainJobs => "trainer.kubeflow.org",
+            Self::Workloads => "kueue.x-k8s.io",
+        }
+    }
+
+    /// As RBAC names it: `jobs.batch`.
+    pub fn rbac_name(self) -> String {
+        match self.group() {
+            "" => self.name().to_owned(),
+            group => format!("{}.{group}", self.name()),
+        }
+    }
+
+    /// What objects of a kind are read as.
+    pub const fn of(kind: TargetKind) -> Self {
+        match kind {
+            TargetKind::Job => Self::Jobs,
+            TargetKind::CronJob => Self::CronJobs,
+            TargetKind::JobSet => Self::JobSets,
+            TargetKind::Deployment => Self::Deployments,
+            TargetKind::StatefulSet => Self::StatefulSets,
+            TargetKind::DaemonSet => Self::DaemonSets,
+            TargetKind::LeaderWorkerSet => Self::LeaderWorkerSets,
+            TargetKind::DisaggregatedSet => Self::DisaggregatedSets,
+            TargetKind::Sandbox => Self::Sandboxes,
+            TargetKind::SandboxClaim => Self::SandboxClaims,
+            TargetKind::SandboxWarmPool => Self::SandboxWarmPools,
+            TargetKind::TrainJob => Self::TrainJobs,
+            TargetKind::Workload => Self::Workloads,
+            TargetKind::Node => Self::Nodes,
+            TargetKind::Pod => Self::Pods,
         }
     }
 
@@ -93,6 +197,28 @@ pub struct Snapshot {
     pub pod_checkpoints: Vec<Taken>,
     /// GKE's Pod snapshots, by namespace and name.
     pub pod_snapshots: Vec<Taken>,
+    /// `Deployment`s, by namespace, name and uid, as all that follow.
+    pub deployments: Vec<Deployment>,
+    /// `StatefulSet`s.
+    pub stateful_sets: Vec<StatefulSet>,
+    /// `DaemonSet`s.
+    pub daemon_sets: Vec<DaemonSet>,
+    /// `ReplicaSet`s and `ControllerRevision`s.
+    pub revisions: Vec<Revision>,
+    /// `LeaderWorkerSet`s.
+    pub leader_worker_sets: Vec<LeaderWorkerSet>,
+    /// `DisaggregatedSet`s.
+    pub disaggregated_sets: Vec<DisaggregatedSet>,
+    /// Agent Sandboxes.
+    pub sandboxes: Vec<Sandbox>,
+    /// What claims a Sandbox.
+    pub sandbox_claims: Vec<SandboxClaim>,
+    /// What keeps some Sandboxes ready.
+    pub sandbox_warm_pools: Vec<SandboxWarmPool>,
+    /// `TrainJob`s.
+    pub train_jobs: Vec<TrainJob>,
+    /// Kueue's `Workload`s.
+    pub queued: Vec<Queued>,
     /// What was read and what was not.
     pub sources: Vec<Source>,
     /// The newest time in the data.
@@ -113,6 +239,17 @@ impl Snapshot {
         self.pods.sort_unstable_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
         self.cron_jobs.sort_unstable_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
         self.job_sets.sort_unstable_by(|a, b| (&a.namespace, &a.name, &a.uid).cmp(&(&b.namespace, &b.name, &b.uid)));
+        by_name(&mut self.deployments, |it| &it.head);
+        by_name(&mut self.stateful_sets, |it| &it.head);
+        by_name(&mut self.daemon_sets, |it| &it.head);
+        by_name(&mut self.revisions, |it| &it.head);
+        by_name(&mut self.leader_worker_sets, |it| &it.head);
+        by_name(&mut self.disaggregated_sets, |it| &it.head);
+        by_name(&mut self.sandboxes, |it| &it.head);
+        by_name(&mut self.sandbox_claims, |it| &it.head);
+        by_name(&mut self.sandbox_warm_pools, |it| &it.head);
+        by_name(&mut self.train_jobs, |it| &it.head);
+        by_name(&mut self.queued, |it| &it.head);
         self.events.sort_unstable_by(|a, b| {
             let when = |event: &Event| (event.first, event.last, event.count);
             let what =
@@ -135,4 +272,15 @@ impl Snapshot {
             });
         }
     }
+}
+
+fn by_name<T: std::fmt::Debug>(list: &mut [T], head: fn(&T) -> &Head) {
+    list.sort_unstable_by(|a, b| {
+        let names = |it| {
+            let head = head(it);
+            (&head.namespace, &head.name, &head.uid)
+        };
+        // Of a dump made anonymous, or written by hand, several may have one name and no uid.
+        names(a).cmp(&names(b)).then_with(|| format!("{a:?}").cmp(&format!("{b:?}")))
+    });
 }

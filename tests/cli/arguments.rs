@@ -5,7 +5,8 @@ fn exit_codes_tell_the_outcome_only_where_asked_for() {
     let code = |arguments: &[&str]| run(&[&["failures", "-f", WORLD], arguments].concat()).done().code;
     assert_eq!(code(&[]), 0);
     assert_eq!(code(&["--exit-code"]), 3);
-    assert_eq!(code(&["--exit-code", "-n", "kube-agents"]), 0);
+    assert_eq!(code(&["--exit-code", "-n", "kube-agents"]), 3);
+    assert_eq!(code(&["--exit-code", "deployment/api-ok"]), 0);
     assert_eq!(code(&["--exit-code", "-o", "jsonl"]), 3);
 }
 
@@ -27,7 +28,8 @@ fn wrong_usage_exits_with_2_and_names_what_is_right() {
         (&["failures", "-f", WORLD, "--since", "yesterday"], &["yesterday", "1h30m"]),
         (&["failures", "-f", WORLD, "--since", "5"], &["1h30m"]),
         (&["failures", "-f", WORLD, "-l", "a b"], &["key=value"]),
-        (&["failures", "-f", WORLD, "pod/x"], &["jobset/NAME"]),
+        (&["failures", "-f", WORLD, "pod/x"], &["explain pod/NAME"]),
+        (&["failures", "-f", WORLD, "service/x"], &["service", "deployment", "node"]),
         (&["failures", "--no-such-flag"], &["--no-such-flag", "--help"]),
         (&["failures", "-f", WORLD, "-A", "-n", "x"], &["-A and -n"]),
         (&["fail"], &["fail", "failures"]),
@@ -106,7 +108,7 @@ fn a_password_in_an_address_is_printed_nowhere() {
 #[test]
 fn suggested_commands_reach_the_same_cluster_as_the_same_user() {
     let flags = ["--context=dev cluster", "--as=jane", "--as-group=ml", "--insecure-skip-tls-verify"];
-    let printed = run(&[&["failures", "-f", WORLD], &flags[..]].concat()).env("COLUMNS", "120").output();
+    let printed = run(&[&["failures", "-f", WORLD, "-o", "wide"], &flags[..]].concat()).output();
     let command =
         "kubectl describe node gpu-node-11 '--context=dev cluster' --as=jane --as-group=ml --insecure-skip-tls-verify";
     assert!(printed.contains(command), "{printed}");

@@ -123,7 +123,11 @@ fn what_cannot_be_explained_is_an_error() {
             1,
             "error: jobset/lama-70b is not in the data; did you mean jobset/llama-70b?",
         ),
-        (&["explain", "service/x"], 2, "error: kind \"service\" is not known: it takes job, cronjob, jobset or pod"),
+        (
+            &["explain", "service/x"],
+            2,
+            "error: kind \"service\" is not known: it takes job, cronjob, jobset, deployment, ",
+        ),
         (&["explain", "jobset"], 2, "error: give the name as well: jobset/NAME"),
     ] {
         let ran = run(&[arguments, &["-f", WORLD]].concat()).done();

@@ -28,7 +28,11 @@ fn json_is_valid_against_the_published_schema() {
 fn each_line_of_jsonl_is_valid_against_the_published_schema() {
     let validator = jsonschema::validator_for(&schema("failure.v1alpha1.json")).unwrap();
     let lines = world(&["-o", "jsonl", "--all"]);
-    assert_eq!(lines.lines().count(), 69, "every failed pod, and every attempt of a JobSet whose pods are gone");
+    assert_eq!(
+        lines.lines().count(),
+        79,
+        "every failed pod, every attempt of a JobSet whose pods are gone, and what of other workloads fails"
+    );
     for line in lines.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let errors: Vec<_> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
@@ -88,8 +92,15 @@ fn yaml_is_the_same_report() {
 #[test]
 fn names_are_those_kubectl_takes() {
     let names: BTreeSet<String> = world(&["-o", "name"]).lines().map(str::to_owned).collect();
-    assert_eq!(names.len(), 24);
-    for name in ["job.batch/race", "cronjob.batch/backup", "jobset.jobset.x-k8s.io/llama-70b"] {
+    assert_eq!(names.len(), 31);
+    for name in [
+        "job.batch/race",
+        "cronjob.batch/backup",
+        "jobset.jobset.x-k8s.io/llama-70b",
+        "trainjob.trainer.kubeflow.org/bert-patient",
+        "deployment.apps/web",
+        "leaderworkerset.leaderworkerset.x-k8s.io/vllm",
+    ] {
         assert!(names.contains(name), "{name}");
     }
 }

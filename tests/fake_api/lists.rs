@@ -27,6 +27,18 @@ fn all_sources_are_read_and_told_in_a_fixed_order() {
             ("volumesnapshots", SourceState::NotAsked, 0),
             ("podcheckpoints", SourceState::NotAsked, 0),
             ("podsnapshots", SourceState::NotAsked, 0),
+            ("deployments", SourceState::Read, 0),
+            ("replicasets", SourceState::Read, 0),
+            ("statefulsets", SourceState::Read, 0),
+            ("daemonsets", SourceState::Read, 0),
+            ("controllerrevisions", SourceState::NotAsked, 0),
+            ("leaderworkersets", SourceState::NotInstalled, 0),
+            ("disaggregatedsets", SourceState::NotInstalled, 0),
+            ("sandboxes", SourceState::NotInstalled, 0),
+            ("sandboxclaims", SourceState::NotInstalled, 0),
+            ("sandboxwarmpools", SourceState::NotInstalled, 0),
+            ("trainjobs", SourceState::NotInstalled, 0),
+            ("workloads", SourceState::NotInstalled, 0),
         ]
     );
     assert!(snapshot.sources.iter().all(|source| source.cluster.as_deref() == Some("fake")));
@@ -38,11 +50,21 @@ fn all_sources_are_read_and_told_in_a_fixed_order() {
     assert_eq!(
         asked,
         [
-            "/api/v1/events?fieldSelector=involvedObject.kind=Job&limit=500",
+            "/api/v1/events?fieldSelector=involvedObject.kind!=Pod,involvedObject.kind!=ReplicaSet,involvedObject.kind!=Node&limit=500",
             "/api/v1/pods?limit=500",
+            "/apis/agents.x-k8s.io",
+            "/apis/apps/v1/daemonsets?limit=500",
+            "/apis/apps/v1/deployments?limit=500",
+            "/apis/apps/v1/replicasets?limit=500",
+            "/apis/apps/v1/statefulsets?limit=500",
             "/apis/batch/v1/cronjobs?limit=500",
             "/apis/batch/v1/jobs?limit=500",
+            "/apis/disaggregatedset.x-k8s.io",
+            "/apis/extensions.agents.x-k8s.io",
             "/apis/jobset.x-k8s.io",
+            "/apis/kueue.x-k8s.io",
+            "/apis/leaderworkerset.x-k8s.io",
+            "/apis/trainer.kubeflow.org",
         ]
     );
 }
@@ -59,11 +81,21 @@ fn one_namespace_is_read_by_its_paths_and_without_pages_there_is_no_limit() {
     assert_eq!(
         asked,
         [
-            "/api/v1/namespaces/ml/events?fieldSelector=involvedObject.kind=Job",
+            "/api/v1/namespaces/ml/events?fieldSelector=involvedObject.kind!=Pod,involvedObject.kind!=ReplicaSet,involvedObject.kind!=Node",
             "/api/v1/namespaces/ml/pods",
+            "/apis/agents.x-k8s.io",
+            "/apis/apps/v1/namespaces/ml/daemonsets",
+            "/apis/apps/v1/namespaces/ml/deployments",
+            "/apis/apps/v1/namespaces/ml/replicasets",
+            "/apis/apps/v1/namespaces/ml/statefulsets",
             "/apis/batch/v1/namespaces/ml/cronjobs",
             "/apis/batch/v1/namespaces/ml/jobs",
+            "/apis/disaggregatedset.x-k8s.io",
+            "/apis/extensions.agents.x-k8s.io",
             "/apis/jobset.x-k8s.io",
+            "/apis/kueue.x-k8s.io",
+            "/apis/leaderworkerset.x-k8s.io",
+            "/apis/trainer.kubeflow.org",
         ]
     );
 }

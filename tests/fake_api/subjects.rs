@@ -134,7 +134,7 @@ fn what_is_not_there_is_an_error_with_the_nearest_names() {
             "llama-w-1",
             r#"jobs.batch "llama-w-1" not found in namespace "ml"; did you mean llama-w-0?"#,
         ),
-        (None, "lama", r#"job, cronjob, jobset or pod "lama" not found in namespace "ml"; did you mean llama?"#),
+        (None, "lama", r#"workload or pod "lama" not found in namespace "ml"; did you mean llama?"#),
     ] {
         let api = FakeApi::start(namespace);
         assert_eq!(home(&api, kind, name).read().error(), said);

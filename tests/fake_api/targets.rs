@@ -60,6 +60,7 @@ fn a_job_is_read_by_name_and_its_pods_by_label() {
             "/api/v1/namespaces/ml/events?fieldSelector=involvedObject.kind=Job,involvedObject.name=train&limit=500",
             "/api/v1/namespaces/ml/pods?labelSelector=batch.kubernetes.io/job-name in (train)&limit=500",
             "/apis/batch/v1/namespaces/ml/jobs/train",
+            "/apis/kueue.x-k8s.io",
         ]
     );
     let snapshot = read.snapshot();
@@ -67,7 +68,9 @@ fn a_job_is_read_by_name_and_its_pods_by_label() {
     let states: Vec<_> = snapshot.sources.iter().map(|source| source.state).collect();
     let not_asked = SourceState::NotAsked;
     assert_eq!(states[..5], [SourceState::Read, SourceState::Read, not_asked, not_asked, SourceState::Read]);
-    assert!(states[5..].iter().all(|state| *state == not_asked));
+    let (queues, others) = states[5..].split_last().unwrap();
+    assert_eq!(*queues, SourceState::NotInstalled);
+    assert!(others.iter().all(|state| *state == not_asked));
 }
 
 #[test]
@@ -106,6 +109,7 @@ fn a_jobset_is_read_with_its_jobs_and_pods_by_label() {
             "/apis/batch/v1/namespaces/ml/jobs?labelSelector=jobset.sigs.k8s.io/jobset-name in (llama)&limit=500",
             "/apis/jobset.x-k8s.io",
             "/apis/jobset.x-k8s.io/v1alpha2/namespaces/ml/jobsets/llama",
+            "/apis/kueue.x-k8s.io",
         ]
     );
     assert_eq!(&*read.snapshot().jobs[0].name, "llama-w-0");

@@ -104,6 +104,18 @@ fn sources_tell_what_is_in_the_input_and_what_is_not() {
             ("volumesnapshots", SourceState::NotAsked, 0, none),
             ("podcheckpoints", SourceState::NotAsked, 0, none),
             ("podsnapshots", SourceState::NotAsked, 0, none),
+            ("deployments", SourceState::NotAsked, 0, none),
+            ("replicasets", SourceState::NotAsked, 0, none),
+            ("statefulsets", SourceState::NotAsked, 0, none),
+            ("daemonsets", SourceState::NotAsked, 0, none),
+            ("controllerrevisions", SourceState::NotAsked, 0, none),
+            ("leaderworkersets", SourceState::NotAsked, 0, none),
+            ("disaggregatedsets", SourceState::NotAsked, 0, none),
+            ("sandboxes", SourceState::NotAsked, 0, none),
+            ("sandboxclaims", SourceState::NotAsked, 0, none),
+            ("sandboxwarmpools", SourceState::NotAsked, 0, none),
+            ("trainjobs", SourceState::NotAsked, 0, none),
+            ("workloads", SourceState::NotAsked, 0, none),
             ("files", SourceState::Read, 1, None),
         ]
     );

@@ -32,7 +32,7 @@ const VERDICTS: &[(&str, &str)] = &[
     ),
     (
         "jobset/low-train",
-        "JobSet queue-team/low-train has been suspended for 44s: Kueue has suspended it: Preempted to accommodate a workload (UID: b46f3dc3-5a00-4b66-877d-c8065f68c53c, JobUID: 19d67b0d-4af8-443c-aef4-1d8f724d3d46) due to prioritization in the ClusterQueue; preemptor path: /gpus; preemptee path: /gpus; this is no failure, Kueue resumes it when there is room.",
+        "JobSet queue-team/low-train has been suspended for 44s: Kueue preempted it for one of higher priority in its ClusterQueue: job/urgent, of priority class batch-high; its own class is batch-low; it waits: couldn't assign flavors to pod set w: insufficient unused quota for nvidia.com/gpu in flavor any, 8 more needed; this is no failure.",
     ),
     (
         "jobset/bert-patient",
@@ -89,7 +89,7 @@ const VERDICTS: &[(&str, &str)] = &[
     ),
     (
         "job/low-sweep",
-        "Job queue-team/low-sweep was suspended 43s ago by Kueue, which is no failure: Preempted to accommodate a workload (UID: b46f3dc3-5a00-4b66-877d-c8065f68c53c, JobUID: 19d67b0d-4af8-443c-aef4-1d8f724d3d46) due to prioritization in the ClusterQueue; preemptor path: /gpus; preemptee path: /gpus.",
+        "Job queue-team/low-sweep was suspended 43s ago, which is no failure: Kueue preempted it for one of higher priority in its ClusterQueue: job/urgent, of priority class batch-high; its own class is batch-low; it waits: couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor any, 8 more needed.",
     ),
     (
         "job/gpu-probe",
@@ -329,7 +329,8 @@ fn a_failed_pod_of_no_job_is_told_with_its_end() {
         let verdict = told["verdict"].as_str().unwrap();
         assert!(verdict.contains("container main exited 7") && verdict.contains(belongs), "{verdict}");
         let end = told["timeline"].as_array().unwrap().iter().find(|entry| entry["kind"] == "firstFailure").unwrap();
-        assert_eq!((&end["at"], &end["text"]), (&json!("2026-11-30T09:05:00Z"), &json!("exit 7 (main)")));
+        let text = format!("{name} on node-1: exit 7 (main)").replace('/', " ");
+        assert_eq!((&end["at"], &end["text"]), (&json!("2026-11-30T09:05:00Z"), &json!(text)));
         let exit = "status.containerStatuses[name=main].state.terminated.exitCode";
         let evidence = told["evidence"].as_array().unwrap();
         assert!(evidence.iter().any(|fact| fact["path"] == exit && fact["value"] == "7"), "{evidence:?}");

@@ -210,7 +210,9 @@ fn jobs_of_other_groups_are_not_kubernetes_jobs() {
     let mut pod = failed_pod("p", "v", 1);
     pod["metadata"]["ownerReferences"][0]["apiVersion"] = "batch.volcano.sh/v1alpha1".into();
     let story = story_of_objects(&json!([volcano, pod]), &View::default());
-    assert_eq!(story.lines.len(), 0);
+    let told = &story.lines[0];
+    assert_eq!((&told["class"], &told["workload"]), (&"noJob".into(), &"job.batch.volcano.sh/v".into()));
+    assert_eq!((&told["rule"], &told["job"]), (&json!(null), &json!(null)));
 }
 
 #[test]

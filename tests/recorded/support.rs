@@ -51,6 +51,7 @@ pub(crate) fn story_of(path: &Path, view: &View) -> Story {
             .unwrap();
     assert_eq!(said, Vec::<String>::new(), "nothing to complain of in {}", path.display());
     let options = Options {
+        kinds: Vec::new(),
         now: snapshot.newest,
         pending_after: view.pending_after.unwrap_or(300),
         since: view.since,

@@ -50,6 +50,8 @@ fn told<'s>(facts: &Facts<'_, 's>) -> Vec<Told<'s>> {
         Subject::JobSet(job_set) => of_job_set(facts, job_set, None, None),
         Subject::Job(job) => of_job(facts, job, None),
         Subject::Pod(pod) => facts.jobs.first().map(|job| of_job(facts, job, Some(pod))).unwrap_or_default(),
+        Subject::Other(_) => facts.story.map(|story| of_job_set(facts, story.job_set, None, None)).unwrap_or_default(),
+        Subject::Node(_) => Vec::new(),
         Subject::CronJob(cron_job) => {
             let of_run = facts.jobs.first().map(|job| of_job(facts, job, None)).unwrap_or_default();
             if of_run.iter().any(|told| told.kept.is_some()) {

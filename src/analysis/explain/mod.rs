@@ -3,6 +3,7 @@
 
 mod checkpoints;
 mod judged;
+mod others;
 mod policies;
 mod runs;
 mod snapshots;
@@ -15,11 +16,14 @@ pub use subject::{FindError, Subject, find};
 use std::collections::HashSet;
 
 use super::job_set::{Attempt, JobSetStory};
-use super::owner::{cron_job_reference, job_reference, job_set_reference, pod_reference};
-use super::{Analysis, Failure, object};
+use super::owner::{
+    self, cron_job_reference, job_reference, job_set_reference, job_set_workload, other_reference, pod_reference,
+};
+use super::standing::Other;
+use super::{Analysis, Failure, Workload, object};
 use crate::model::{Job, Owner, Phase, Pod, Time};
 use crate::policy::parse_message;
-use crate::report::{API_VERSION, Class, Evidence, Explanation, SourceState, WorkloadRef, WorkloadState};
+use crate::report::{API_VERSION, Class, Evidence, Explanation, Situation, SourceState, WorkloadRef, WorkloadState};
 use crate::source::Resource;
 
 /// All that is told of a subject.
@@ -51,6 +55,8 @@ pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Expl
         verdict,
         timeline: timeline::timeline(&facts),
         job_set: facts.own_story().map(JobSetStory::report),
+        situations: facts.situations(),
+        rollout: facts.workload().and_then(|workload| workload.standing.as_ref()?.1.rollout.clone()),
         runs: runs::runs(&facts),
         policies: policies::policies(&facts),
         judged: judged::judged(&facts),
@@ -69,8 +75,12 @@ pub fn is_of(analysis: &Analysis, subject: Subject, failure: &Failure) -> bool {
     match subject {
         Subject::Pod(pod) => failure.pod.is_some_and(|other| std::ptr::eq(other, pod)),
         Subject::Job(job) => failure.job.is_some_and(|other| std::ptr::eq(other, job)),
-        Subject::CronJob(_) | Subject::JobSet(_) => {
-            is_same(&analysis.workloads[failure.workload].reference, &reference(subject))
+        Subject::Node(node) => failure.node().is_some_and(|on| *on == node.name),
+        Subject::JobSet(job_set) => {
+            is_same(&analysis.workloads[failure.workload].reference, &job_set_workload(job_set))
+        }
+        Subject::CronJob(_) | Subject::Other(_) => {
+            is_same(&analysis.workloads[failure.workload].reference, &workload_of(subject))
         }
     }
 }
@@ -82,7 +92,10 @@ impl<'a, 's> Facts<'a, 's> {
         let jobs: Vec<&Job> = match subject {
             Subject::Job(job) => vec![job],
             Subject::Pod(pod) => snapshot.jobs.iter().filter(|job| is_of_job(pod, job)).collect(),
-            Subject::JobSet(_) => story.map(|story| story.jobs_of_last_attempt().collect()).unwrap_or_default(),
+            Subject::JobSet(_) | Subject::Other(Other::TrainJob(_)) => {
+                story.map(|story| story.jobs_of_last_attempt().collect()).unwrap_or_default()
+            }
+            Subject::Other(_) | Subject::Node(_) => Vec::new(),
             Subject::CronJob(cron_job) => {
                 let of_cron_job = |job: &&Job| {
                     let owner = job.owner.as_ref().filter(|owner| owner.is("batch", "CronJob"));
@@ -97,17 +110,21 @@ impl<'a, 's> Facts<'a, 's> {
                 jobs
             }
         };
-        let is_of = |failure: &&Failure| match subject {
+        let is_its = |failure: &&Failure| match subject {
             Subject::Pod(pod) => failure.pod.is_some_and(|other| std::ptr::eq(other, pod)),
+            Subject::Node(_) => is_of(analysis, subject, failure),
+            Subject::Other(_) if jobs.is_empty() => is_of(analysis, subject, failure),
+            // Of a CronJob: what its schedule did is no run's.
+            Subject::CronJob(_) if failure.job.is_none() && failure.pod.is_none() => is_of(analysis, subject, failure),
             _ => failure.job.is_some_and(|job| jobs.iter().any(|other| std::ptr::eq(*other, job))),
         };
-        let failures = analysis.failures.iter().filter(is_of).collect();
+        let failures = analysis.failures.iter().filter(is_its).collect();
         Self { analysis, subject, jobs, failures, story, now }
     }
 
     /// The story of the subject itself.
     fn own_story(&self) -> Option<&'a JobSetStory<'s>> {
-        self.story.filter(|_| matches!(self.subject, Subject::JobSet(_)))
+        self.story.filter(|_| matches!(self.subject, Subject::JobSet(_) | Subject::Other(Other::TrainJob(_))))
     }
 
     /// The decision of a `JobSet` that a Job's failure led to.
@@ -123,6 +140,16 @@ impl<'a, 's> Facts<'a, 's> {
     fn state(&self) -> WorkloadState {
         match (self.subject, self.story) {
             (Subject::JobSet(_), Some(story)) => story.state(),
+            (Subject::Other(_), _) => self
+                .workload()
+                .and_then(|workload| Some(workload.standing.as_ref()?.1.state))
+                .unwrap_or(WorkloadState::Unknown),
+            (Subject::Node(node), _) => match node.ready {
+                Some(true) if node.problems().is_empty() => WorkloadState::Running,
+                Some(true) => WorkloadState::Degraded,
+                Some(false) => WorkloadState::Failed,
+                None => WorkloadState::Unknown,
+            },
             (Subject::Job(job), _) => job_state(job),
             (Subject::CronJob(cron_job), _) if cron_job.suspend => WorkloadState::Suspended,
             (Subject::CronJob(_), _) => self.jobs.first().map_or(WorkloadState::Unknown, |job| job_state(job)),
@@ -137,6 +164,24 @@ impl<'a, 's> Facts<'a, 's> {
             self.failures.iter().filter_map(|failure| Some((failure.first_end()?, *failure))).collect();
         own.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.pod_name().cmp(&b.1.pod_name())));
         own
+    }
+
+    /// The subject among the workloads that were judged.
+    fn workload(&self) -> Option<&'a Workload<'s>> {
+        let reference = workload_of(self.subject);
+        self.analysis.workloads.iter().find(|workload| is_same(&workload.reference, &reference))
+    }
+
+    /// What is wrong with it as a whole; of a `JobSet` its story tells most of it.
+    fn situations(&self) -> Vec<Situation> {
+        let own = self.workload();
+        // A Job's place in a queue may be its JobSet's or TrainJob's.
+        let of_jobs = || {
+            let job = self.jobs.first().filter(|_| matches!(self.subject, Subject::Job(_)))?;
+            let holds = |workload: &&Workload| workload.jobs.iter().any(|other| std::ptr::eq(*other, *job));
+            self.analysis.workloads.iter().find(holds).filter(|workload| workload.queued.is_some())
+        };
+        own.or_else(of_jobs).map(|workload| workload.situations.clone()).unwrap_or_default()
     }
 
     /// The end of the pod asked for, where it belongs to no Job: nothing judges it, and it is told how it ended all the same.
@@ -156,7 +201,9 @@ impl<'a, 's> Facts<'a, 's> {
     /// The fields that the verdict and the timeline rest on: all Jobs that fail and, of failures that are alike, the first
     /// one and those that the controller names.
     fn evidence(&self) -> Vec<Evidence> {
-        let mut evidence: Vec<Evidence> = self.own_story().map(of_job_set).unwrap_or_default();
+        let mut evidence: Vec<Evidence> = self.situations().into_iter().flat_map(|told| told.evidence).collect();
+        evidence.extend(self.node_facts());
+        evidence.extend(self.own_story().map(of_job_set).unwrap_or_default());
         evidence.extend(self.jobs.iter().flat_map(|job| of_failing_job(job)));
         let named: HashSet<&str> = self.jobs.iter().filter_map(|job| named_pod(job)).collect();
         let mut told = HashSet::new();
@@ -191,11 +238,9 @@ impl<'a, 's> Facts<'a, 's> {
         }
         for failure in self.failures.iter().filter(|failure| failure.class == Class::Lost) {
             if let Some(gone) = failure.told.as_ref().and_then(|told| told.gone.as_ref()) {
-                missing.push(format!(
-                    "job/{}: {} without a pod left: {gone}",
-                    failure.job_name().unwrap_or_default(),
-                    failure.count
-                ));
+                let workload = &self.analysis.workloads[failure.workload].reference;
+                let of = failure.job_name().map_or_else(|| workload.to_string(), |job| format!("job/{job}"));
+                missing.push(format!("{of}: {} without a pod left: {gone}", failure.count));
             }
         }
         for source in &self.analysis.snapshot.sources {
@@ -215,7 +260,7 @@ impl<'a, 's> Facts<'a, 's> {
     }
 
     fn notes(&self) -> Vec<String> {
-        let reference = reference(self.subject);
+        let reference = workload_of(self.subject);
         let own = self.analysis.workloads.iter().filter(|workload| {
             is_same(&workload.reference, &reference)
                 || self.jobs.iter().any(|job| workload.jobs.iter().any(|other| std::ptr::eq(*other, *job)))
@@ -309,7 +354,15 @@ fn story_of<'a, 's>(analysis: &'a Analysis<'s>, subject: Subject<'s>) -> Option<
         Subject::JobSet(job_set) => analysis.stories.iter().find(|story| std::ptr::eq(story.job_set, job_set)),
         Subject::Job(job) => of_job(job),
         Subject::Pod(pod) => analysis.snapshot.jobs.iter().find(|job| is_of_job(pod, job)).and_then(of_job),
-        Subject::CronJob(_) => None,
+        Subject::Other(Other::TrainJob(train_job)) => analysis.stories.iter().rfind(|story| {
+            let owner = story.job_set.owner.as_ref().filter(|owner| owner.is("trainer.kubeflow.org", "TrainJob"));
+            let same = |owner: &Owner| {
+                let uids = owner.uid.as_ref().zip(train_job.head.uid.as_ref());
+                owner.name == train_job.head.name && uids.is_none_or(|(one, other)| one == other)
+            };
+            story.job_set.namespace == train_job.head.namespace && owner.is_some_and(same)
+        }),
+        Subject::CronJob(_) | Subject::Other(_) | Subject::Node(_) => None,
     }
 }
 
@@ -333,6 +386,16 @@ fn reference(subject: Subject) -> WorkloadRef {
         Subject::CronJob(cron_job) => cron_job_reference(cron_job),
         Subject::JobSet(job_set) => job_set_reference(job_set),
         Subject::Pod(pod) => pod_reference(pod),
+        Subject::Other(other) => other_reference(other),
+        Subject::Node(node) => owner::reference(&"Node".into(), &"".into(), &node.name, None),
+    }
+}
+
+/// The workload that a subject's failures are shown under: a `JobSet`'s may be those of its `TrainJob`.
+fn workload_of(subject: Subject) -> WorkloadRef {
+    match subject {
+        Subject::JobSet(job_set) => job_set_workload(job_set),
+        other => reference(other),
     }
 }
 

@@ -134,7 +134,7 @@ impl Counts {
         let count = u64::from(failure.count);
         match failure.rule {
             // A pod torn down is not blamed by the rule it matched.
-            Some(rule) if failure.class != Class::Collateral => *self.rules.entry(rule.index).or_default() += count,
+            Some(rule) if failure.class != Class::Collateral => *self.rules.entry(rule.index()).or_default() += count,
             None if is_judged(failure) => self.default += count,
             None if failure.class == Class::Lost => self.unknown += count,
             _ => {}

@@ -9,7 +9,7 @@ use crate::report::{Class, Run};
 pub(super) fn runs(facts: &Facts) -> Vec<Run> {
     match facts.subject {
         Subject::CronJob(_) => facts.jobs.iter().map(|job| run(facts, job)).collect(),
-        Subject::Job(_) | Subject::JobSet(_) | Subject::Pod(_) => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
@@ -24,7 +24,7 @@ fn run(facts: &Facts, job: &Job) -> Run {
     let first = of_job.iter().min_by_key(|failure| (failure.at().is_none(), failure.at()));
     let rule = first.and_then(|failure| {
         let hit = failure.rule?;
-        Some((facts.analysis.label_of(failure, hit.index)?.label.into_owned(), hit.action.to_string()))
+        Some((facts.analysis.label_of(failure, hit.index())?.label.into_owned(), hit.action.to_string()))
     });
     let ended = job.condition("Failed").or_else(|| job.condition("Complete")).and_then(|condition| condition.at);
     Run {

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::model::{CronJob, Job, JobSet, Pod, Time};
+use crate::analysis::owner::Owners;
+use crate::analysis::standing::{Other, others};
+use crate::model::{CronJob, Job, JobSet, Node, Pod, Time};
 use crate::request::{Target, TargetKind};
 use crate::source::{Snapshot, nearest};
 
@@ -18,6 +20,10 @@ pub enum Subject<'s> {
     JobSet(&'s JobSet),
     /// A pod.
     Pod(&'s Pod),
+    /// Any other workload.
+    Other(Other<'s>),
+    /// A node.
+    Node(&'s Node),
 }
 
 /// Why there is nothing to explain.
@@ -68,6 +74,8 @@ impl<'s> Subject<'s> {
             Self::CronJob(_) => TargetKind::CronJob,
             Self::JobSet(_) => TargetKind::JobSet,
             Self::Pod(_) => TargetKind::Pod,
+            Self::Other(other) => other.kind(),
+            Self::Node(_) => TargetKind::Node,
         }
     }
 
@@ -78,6 +86,8 @@ impl<'s> Subject<'s> {
             Self::CronJob(cron_job) => &cron_job.namespace,
             Self::JobSet(job_set) => &job_set.namespace,
             Self::Pod(pod) => &pod.namespace,
+            Self::Other(other) => &other.head().namespace,
+            Self::Node(_) => "",
         }
     }
 
@@ -88,6 +98,8 @@ impl<'s> Subject<'s> {
             Self::CronJob(cron_job) => &cron_job.name,
             Self::JobSet(job_set) => &job_set.name,
             Self::Pod(pod) => &pod.name,
+            Self::Other(other) => &other.head().name,
+            Self::Node(node) => &node.name,
         }
     }
 
@@ -97,6 +109,8 @@ impl<'s> Subject<'s> {
             Self::CronJob(cron_job) => cron_job.created,
             Self::JobSet(job_set) => job_set.created,
             Self::Pod(pod) => pod.created,
+            Self::Other(other) => other.head().created,
+            Self::Node(_) => None,
         }
     }
 
@@ -115,14 +129,30 @@ impl<'s> Subject<'s> {
         match self {
             Self::Job(job) => Some(job_set_of(job).unwrap_or_else(|| self.target())),
             Self::Pod(pod) => {
-                let owner = pod.owner.as_ref().filter(|owner| owner.is("batch", "Job"))?;
+                let Some(owner) = pod.owner.as_ref().filter(|owner| owner.is("batch", "Job")) else {
+                    return Some(above(pod, snapshot));
+                };
                 let job = snapshot.jobs.iter().find(|job| job.namespace == pod.namespace && job.name == owner.name);
                 let of_set = job.and_then(job_set_of);
                 Some(of_set.unwrap_or_else(|| Target { kind: TargetKind::Job, name: owner.name.to_string() }))
             }
-            Self::CronJob(_) | Self::JobSet(_) => Some(self.target()),
+            // What a Workload stands for is judged with it.
+            Self::Other(Other::Queued(queued)) => {
+                let owner = queued.head.owner.as_ref()?;
+                let kind = TargetKind::of(&owner.group, &owner.kind)?;
+                Some(Target { kind, name: owner.name.to_string() })
+            }
+            Self::CronJob(_) | Self::JobSet(_) | Self::Other(_) | Self::Node(_) => Some(self.target()),
         }
     }
+}
+
+/// The workload of a pod that belongs to no Job.
+fn above(pod: &Pod, snapshot: &Snapshot) -> Target {
+    let (workload, names) = Owners::new(snapshot).of_pod(pod);
+    let named = names.into_iter().find(|(kind, name)| *kind.kind() == *workload.kind && *name == &*workload.name);
+    let (kind, name) = named.unwrap_or((TargetKind::Pod, &pod.name));
+    Target { kind, name: name.to_owned() }
 }
 
 /// Finds the one thing that has the name, of the kind asked for or of any.
@@ -154,7 +184,10 @@ pub fn find<'s>(snapshot: &'s Snapshot, kind: Option<TargetKind>, name: &str) ->
             })
         }
         several => {
-            let several = several.iter().map(|subject| format!("{} -n {}", subject.target(), subject.namespace()));
+            let several = several.iter().map(|subject| match subject.namespace() {
+                "" => subject.target().to_string(),
+                namespace => format!("{} -n {namespace}", subject.target()),
+            });
             Err(FindError::Ambiguous { asked, found: several.collect() })
         }
     }
@@ -165,5 +198,7 @@ fn all(snapshot: &Snapshot) -> impl Iterator<Item = Subject<'_>> {
     let cron_jobs = snapshot.cron_jobs.iter().map(Subject::CronJob);
     let job_sets = snapshot.job_sets.iter().map(Subject::JobSet);
     let pods = snapshot.pods.iter().map(Subject::Pod);
-    jobs.chain(cron_jobs).chain(job_sets).chain(pods)
+    let others = others(snapshot).map(Subject::Other);
+    let nodes = snapshot.nodes.iter().map(Subject::Node);
+    jobs.chain(cron_jobs).chain(job_sets).chain(others).chain(pods).chain(nodes)
 }

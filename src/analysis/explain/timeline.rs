@@ -37,6 +37,11 @@ pub(super) fn timeline(facts: &Facts) -> Vec<TimelineEntry> {
         }
         Subject::Job(job) => of_job(job, true),
         Subject::JobSet(_) => of_job_set(facts),
+        Subject::Other(other) => {
+            let own = facts.of_other(other);
+            own.into_iter().chain(of_job_set(facts)).collect()
+        }
+        Subject::Node(node) => facts.of_node(node),
     };
     if !matches!(facts.subject, Subject::CronJob(_)) {
         let own = facts.own_failures();
@@ -187,6 +192,7 @@ fn failures(facts: &Facts, own: &[(Time, &Failure)]) -> Vec<TimelineEntry> {
     entries.extend(folded(facts, TimelineKind::Collateral, &[Class::Collateral]));
     entries.extend(folded(facts, TimelineKind::Lost, &[Class::Lost]));
     entries.extend(folded(facts, TimelineKind::Ongoing, &[Class::Pending, Class::Restarting]));
+    entries.extend(folded(facts, TimelineKind::Ongoing, &[Class::NotReady]));
     entries.extend(folded(facts, TimelineKind::Failure, &[Class::JobLevel]));
     entries
 }
@@ -206,8 +212,8 @@ fn one(kind: TimelineKind, facts: &Facts, failure: &Failure, at: Time) -> Timeli
 fn words(facts: &Facts, failure: &Failure) -> String {
     let happened = what_happened(failure);
     let rule = failure.rule.and_then(|hit| {
-        let called = facts.analysis.label_of(failure, hit.index)?;
-        Some(format!(" → rule {} {} ({})", hit.index, called.label, hit.action))
+        let called = facts.analysis.label_of(failure, hit.index())?;
+        Some(format!(" → rule {} {} ({})", hit.index(), called.label, hit.action))
     });
     let none = (failure.class == Class::NoRule).then(|| " → no rule matched, counted".to_owned());
     format!("{happened}{}", rule.or(none).unwrap_or_default())

@@ -44,7 +44,7 @@ pub(super) fn situations(facts: &JobSetFacts, attempts: &[Attempt]) -> Vec<Situa
 }
 
 fn situation(kind: SituationKind, text: String, since: Option<Time>) -> Situation {
-    Situation { kind, text, since, blockers: Vec::new() }
+    Situation { kind, text, since, blockers: Vec::new(), evidence: Vec::new() }
 }
 
 /// Attempts that end alike under an action that no `maxRestarts` bounds. What is not known is not alike.

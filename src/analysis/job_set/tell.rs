@@ -137,7 +137,7 @@ impl<'s> JobSetStory<'s> {
         let rule = decision.and_then(|decision| {
             let (index, policy) = (decision.pod_rule?, decision.pod_policy?);
             let action = &policy.rules.get(index)?.action;
-            Some(RuleHit { index, action, condition: None, sidecar: false })
+            Some(RuleHit::new(index, action))
         });
         let failure = decision.and_then(|decision| decision.failure);
         let in_place = decision.filter(|decision| decision.in_place).map(|decision| decision.recorded_reason);
@@ -145,6 +145,7 @@ impl<'s> JobSetStory<'s> {
             decision.and_then(|decision| decision.condition).or(failure.map(|(reason, _)| reason)).or(in_place);
         let replicated = decision.and_then(|decision| self.job_set.replicated_job_of(decision.job?));
         let told = Told {
+            namespace: None,
             pod: decision.and_then(|decision| decision.pod).map(Into::into),
             container: decision.and_then(|decision| decision.container).map(|(name, code)| (name.into(), code)),
             reason: Some(reason.unwrap_or("(unknown)").into()),

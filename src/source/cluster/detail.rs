@@ -8,13 +8,29 @@ use super::fault::Fault;
 use super::list::Outcome;
 use super::page::Wanted;
 use super::reading::{Outcomes, Reading};
-use super::targets::AT_ONCE;
+use super::targets::{AT_ONCE, Owner};
 use crate::model::Time;
 use crate::request::{Subject, Target, TargetKind};
 use crate::source::{Resource, SourceState};
 
 /// Nodes that are read: those of the pods that failed or do not end. More would not be read by a person either.
 const MOST_NODES: usize = 20;
+
+/// Owners that stand one above the other. More is a circle.
+const HIGHEST: usize = 6;
+/// Kinds that a name without a kind may be of, beside a pod and a Job.
+const NAMED: [TargetKind; 10] = [
+    TargetKind::CronJob,
+    TargetKind::JobSet,
+    TargetKind::TrainJob,
+    TargetKind::Deployment,
+    TargetKind::StatefulSet,
+    TargetKind::DaemonSet,
+    TargetKind::LeaderWorkerSet,
+    TargetKind::DisaggregatedSet,
+    TargetKind::Sandbox,
+    TargetKind::SandboxClaim,
+];
 
 impl Reading<'_> {
     /// Reads all that bears on one workload or pod: what owns it, all Jobs and pods of that, Events of all of them, and the
@@ -32,7 +48,8 @@ impl Reading<'_> {
         Ok(outcomes)
     }
 
-    /// The workloads to read for a subject: a pod's Job, a Job's `JobSet`. A name without a kind may be several.
+    /// The workloads to read for a subject: a pod's Job, a Job's `JobSet`, a pod's `Deployment`. A name without a kind may be
+    /// several.
     async fn resolve(&self, subject: &Subject) -> Result<(Vec<Target>, Outcome), ClusterError> {
         let mut pods = Outcome::new(SourceState::NotAsked);
         let mut targets = BTreeSet::new();
@@ -41,9 +58,7 @@ impl Reading<'_> {
             match self.object(Resource::Pods, "v1", &subject.name).await {
                 Ok(read) => {
                     pods = read.outcome;
-                    if let Some(Target { kind: TargetKind::Job, name: job }) = read.owner {
-                        targets.insert(self.owner_of_job(&job).await?);
-                    }
+                    targets.extend(self.top_of(read.owner).await?);
                 }
                 Err(fault) => self.must_be_there(subject, Resource::Pods, "v1", fault).await?,
             }
@@ -52,54 +67,101 @@ impl Reading<'_> {
             match self.object(Resource::Jobs, "batch/v1", &subject.name).await {
                 Ok(read) => {
                     let own = || Target { kind: TargetKind::Job, name: subject.name.clone() };
-                    targets.insert(read.owner.filter(|owner| owner.kind == TargetKind::JobSet).unwrap_or_else(own));
+                    let owner = read.owner.as_ref().and_then(Owner::target);
+                    targets.insert(owner.filter(|owner| owner.kind == TargetKind::JobSet).unwrap_or_else(own));
                 }
                 Err(fault) => self.must_be_there(subject, Resource::Jobs, "batch/v1", fault).await?,
             }
         }
-        targets.extend(self.wrappers_called(subject).await?);
+        let is_last = targets.is_empty() && pods.state == SourceState::NotAsked;
+        targets.extend(self.called(subject, is_last).await?);
         if targets.is_empty() && pods.state == SourceState::NotAsked {
             return Err(self.nothing_of_any_kind(&subject.name).await);
         }
         Ok((targets.into_iter().collect(), pods))
     }
 
-    /// The `CronJob` and the `JobSet` of the name. With its kind told, reading it as a target says whether it is there.
-    async fn wrappers_called(&self, subject: &Subject) -> Result<Vec<Target>, ClusterError> {
-        let name = &*subject.name;
-        let target = |kind| Target { kind, name: name.to_owned() };
-        let mut targets = Vec::new();
+    /// What has the name and is neither pod nor Job. With its kind told, reading it as a target says whether it is there.
+    /// What may not be read may be there: that is an error where nothing else, of what was looked for before, has the name.
+    async fn called(&self, subject: &Subject, is_last: bool) -> Result<Vec<Target>, ClusterError> {
+        let target = |kind| Target { kind, name: subject.name.clone() };
         match subject.kind {
-            Some(kind @ (TargetKind::CronJob | TargetKind::JobSet)) => targets.push(target(kind)),
-            Some(_) => {}
-            None => {
-                if self.is_there(Resource::CronJobs, "batch/v1", name).await? {
-                    targets.push(target(TargetKind::CronJob));
-                }
-                let version = self.job_set_version().await.map_err(|fault| self.error(Resource::JobSets, fault))?;
-                if let Some(version) = version
-                    && self.is_there(Resource::JobSets, &version, name).await?
-                {
-                    targets.push(target(TargetKind::JobSet));
-                }
+            Some(TargetKind::Pod | TargetKind::Job) => return Ok(Vec::new()),
+            // What a Workload stands for tells more than it does.
+            Some(TargetKind::Workload) => return self.queued(&subject.name).await,
+            Some(kind) => return Ok(vec![target(kind)]),
+            None => {}
+        }
+        let mut targets = Vec::new();
+        let mut refused = None;
+        for kind in NAMED {
+            match self.is_there(Resource::of(kind), &subject.name).await {
+                Ok(true) => targets.push(target(kind)),
+                Ok(false) => {}
+                Err(error) => refused = refused.or(Some(error)),
             }
         }
-        Ok(targets)
+        match refused.filter(|_| is_last && targets.is_empty()) {
+            Some(error) => Err(error),
+            None => Ok(targets),
+        }
+    }
+
+    /// Kueue's `Workload` of that name, and what it stands for.
+    async fn queued(&self, name: &str) -> Result<Vec<Target>, ClusterError> {
+        let own = Target { kind: TargetKind::Workload, name: name.to_owned() };
+        let version =
+            self.group_of(Resource::Workloads).await.map_err(|fault| self.error(Resource::Workloads, fault))?;
+        let Some(version) = version else { return Ok(vec![own]) };
+        let read = self.object(Resource::Workloads, &version, name).await;
+        let owner = read.ok().and_then(|read| read.owner).and_then(|owner| owner.target());
+        Ok(std::iter::once(own).chain(owner).collect())
+    }
+
+    /// The workload that a pod's owner belongs to: above a `ReplicaSet` its `Deployment`, above a leader its
+    /// `LeaderWorkerSet`. What owns it may be gone.
+    async fn top_of(&self, owner: Option<Owner>) -> Result<Option<Target>, ClusterError> {
+        let Some(mut owner) = owner else { return Ok(None) };
+        for _ in 0..HIGHEST {
+            let (resource, version) = match (owner.group(), &*owner.kind) {
+                ("batch", "Job") => return self.owner_of_job(&owner.name).await.map(Some),
+                ("apps", "ReplicaSet") => (Resource::ReplicaSets, "apps/v1"),
+                ("apps", "StatefulSet") => (Resource::StatefulSets, "apps/v1"),
+                ("", "Pod") => (Resource::Pods, "v1"),
+                _ => return Ok(owner.target()),
+            };
+            match self.object(resource, version, &owner.name).await.map(|read| read.owner) {
+                // What owns it is not known here: it is the workload itself.
+                Ok(Some(above)) if above.target().is_none() && above.kind != "ReplicaSet" => break,
+                Ok(Some(above)) => owner = above,
+                Ok(None) => break,
+                Err(fault) if matches!(fault.code(), Some(403 | 404)) => break,
+                Err(fault) => return Err(self.error(resource, fault)),
+            }
+        }
+        Ok(owner.target())
     }
 
     /// The error for a name that nothing has, with names like it.
     async fn nothing_of_any_kind(&self, name: &str) -> ClusterError {
         let mut names = self.names(Resource::Jobs, "batch/v1").await;
-        names.extend(self.names(Resource::CronJobs, "batch/v1").await);
-        if let Ok(Some(version)) = self.job_set_version().await {
-            names.extend(self.names(Resource::JobSets, &version).await);
+        for kind in NAMED {
+            let resource = Resource::of(kind);
+            if let Ok(Some(version)) = self.group_of(resource).await {
+                names.extend(self.names(resource, &version).await);
+            }
         }
-        self.nothing_called(name, "job, cronjob, jobset or pod", names)
+        self.nothing_called(name, "workload or pod", names)
     }
 
     /// Whether an object is there. What may not be read may be: that is an error, and not "no".
-    async fn is_there(&self, resource: Resource, version: &str, name: &str) -> Result<bool, ClusterError> {
-        match self.object(resource, version, name).await {
+    async fn is_there(&self, resource: Resource, name: &str) -> Result<bool, ClusterError> {
+        let version = match self.group_of(resource).await {
+            Ok(Some(version)) => version,
+            Ok(None) => return Ok(false),
+            Err(fault) => return Err(self.error(resource, fault)),
+        };
+        match self.object(resource, &version, name).await {
             Ok(_) => Ok(true),
             Err(fault) if fault.code() == Some(404) => Ok(false),
             Err(fault) => Err(self.error(resource, fault)),
@@ -125,7 +187,10 @@ impl Reading<'_> {
     async fn owner_of_job(&self, job: &str) -> Result<Target, ClusterError> {
         let own = Target { kind: TargetKind::Job, name: job.to_owned() };
         match self.object(Resource::Jobs, "batch/v1", job).await {
-            Ok(read) => Ok(read.owner.filter(|owner| owner.kind == TargetKind::JobSet).unwrap_or(own)),
+            Ok(read) => {
+                let owner = read.owner.as_ref().and_then(Owner::target);
+                Ok(owner.filter(|owner| owner.kind == TargetKind::JobSet).unwrap_or(own))
+            }
             Err(fault) if fault.code() == Some(404) => Ok(own),
             Err(fault) => Err(self.error(Resource::Jobs, fault)),
         }

@@ -42,6 +42,12 @@ impl Outcome {
         Self { notes: vec![note.into()], ..Self::new(state) }
     }
 
+    /// The same, with a note more.
+    pub(super) fn noted(mut self, note: &str) -> Self {
+        self.notes.push(note.to_owned());
+        self
+    }
+
     /// Both reads as one: what is worse counts.
     pub(super) fn join(mut self, other: Self) -> Self {
         let rank = |state| match state {

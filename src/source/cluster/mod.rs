@@ -14,6 +14,7 @@ mod fault;
 mod interrupt;
 mod kubeconfig;
 mod list;
+mod others;
 mod page;
 mod path;
 mod plugin;

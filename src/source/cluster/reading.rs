@@ -27,22 +27,12 @@ pub(super) fn outcomes<const N: usize>(first: [Outcome; N]) -> Outcomes {
 }
 
 pub(super) const JOBSET_GROUP: &str = "jobset.x-k8s.io";
-/// Only Events about Jobs and `JobSet`s are asked for: those about pods are many, and tell what the pods tell.
+/// Events about workloads: those about pods are many, and tell what the pods tell. One list, as the API server looks through
+/// all Events for each.
+const OF_WORKLOADS: &str = "involvedObject.kind!=Pod,involvedObject.kind!=ReplicaSet,involvedObject.kind!=Node";
+/// Events about Jobs alone.
 pub(super) const ABOUT_JOBS: &str = "involvedObject.kind=Job";
 pub(super) const ABOUT_JOB_SETS: &str = "involvedObject.kind=JobSet";
-
-/// The resource as RBAC names it.
-pub(super) const fn rbac_name(resource: Resource) -> &'static str {
-    match resource {
-        Resource::Jobs => "jobs.batch",
-        Resource::CronJobs => "cronjobs.batch",
-        Resource::JobSets => "jobsets.jobset.x-k8s.io",
-        Resource::VolumeSnapshots => "volumesnapshots.snapshot.storage.k8s.io",
-        Resource::PodCheckpoints => "podcheckpoints.checkpoint.k8s.io",
-        Resource::PodSnapshots => "podsnapshots.podsnapshot.gke.io",
-        other => other.name(),
-    }
-}
 
 impl<'a> Reading<'a> {
     pub(super) fn api(&self) -> &'a Api<'a> {
@@ -52,14 +42,19 @@ impl<'a> Reading<'a> {
     /// Reads everything in the namespace or the cluster, side by side.
     pub(super) async fn all(&self) -> Result<Outcomes, ClusterError> {
         let all = |resource, version| self.list(resource, version, &[], Wanted::All);
-        let (jobs, pods, cron_jobs, (job_sets, events_of_job_sets), events) = tokio::try_join!(
+        let (jobs, pods, cron_jobs, job_sets, events, others) = tokio::try_join!(
             async { self.required(Resource::Jobs, all(Resource::Jobs, "batch/v1").await) },
             async { self.required(Resource::Pods, all(Resource::Pods, "v1").await) },
             async { self.degraded(Resource::CronJobs, all(Resource::CronJobs, "batch/v1").await) },
             self.job_sets(),
-            async { self.degraded(Resource::Events, self.events(ABOUT_JOBS, None).await) },
+            async { self.degraded(Resource::Events, self.events(OF_WORKLOADS, None).await) },
+            self.others(),
         )?;
-        Ok(outcomes([jobs, pods, cron_jobs, job_sets, events.join(events_of_job_sets)]))
+        let mut read = outcomes([jobs, pods, cron_jobs, job_sets, events]);
+        for (resource, outcome) in others {
+            super::detail::add(&mut read, resource, outcome);
+        }
+        Ok(read)
     }
 
     /// Reads a list; `query` names what the server filters by.
@@ -87,19 +82,14 @@ impl<'a> Reading<'a> {
         self.list(Resource::Events, "v1", &[("fieldSelector", &selector)], Wanted::All).await
     }
 
-    /// The `JobSet`s and the Events about them, where they are installed.
-    async fn job_sets(&self) -> Result<(Outcome, Outcome), ClusterError> {
-        let none = || Outcome::new(SourceState::NotAsked);
+    /// The `JobSet`s, where they are installed.
+    async fn job_sets(&self) -> Result<Outcome, ClusterError> {
         match self.job_set_version().await {
             Ok(Some(version)) => {
-                let (job_sets, events) = tokio::join!(
-                    self.list(Resource::JobSets, &version, &[], Wanted::All),
-                    self.events(ABOUT_JOB_SETS, None)
-                );
-                Ok((self.degraded(Resource::JobSets, job_sets)?, self.degraded(Resource::Events, events)?))
+                self.degraded(Resource::JobSets, self.list(Resource::JobSets, &version, &[], Wanted::All).await)
             }
-            Ok(None) => Ok((Outcome::new(SourceState::NotInstalled), none())),
-            Err(fault) => Ok((self.degraded(Resource::JobSets, Err(fault))?, none())),
+            Ok(None) => Ok(Outcome::new(SourceState::NotInstalled)),
+            Err(fault) => self.degraded(Resource::JobSets, Err(fault)),
         }
     }
 
@@ -156,7 +146,7 @@ impl<'a> Reading<'a> {
     }
 
     pub(super) fn error(&self, resource: Resource, fault: Fault) -> ClusterError {
-        let asked = Asked { resource: rbac_name(resource), namespace: self.namespace };
+        let asked = Asked { resource: &resource.rbac_name(), namespace: self.namespace };
         fault.into_error(&self.api().destination, asked)
     }
 }

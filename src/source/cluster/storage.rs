@@ -12,9 +12,9 @@ impl Reading<'_> {
         let names_claims = self.names_claims();
         let (claims, volume_snapshots, pod_checkpoints, pod_snapshots) = tokio::try_join!(
             self.claims(names_claims),
-            self.of_group(Resource::VolumeSnapshots, "snapshot.storage.k8s.io", names_claims),
-            self.of_group(Resource::PodCheckpoints, "checkpoint.k8s.io", true),
-            self.of_group(Resource::PodSnapshots, "podsnapshot.gke.io", true),
+            self.where_installed(Resource::VolumeSnapshots, "snapshot.storage.k8s.io", names_claims),
+            self.where_installed(Resource::PodCheckpoints, "checkpoint.k8s.io", true),
+            self.where_installed(Resource::PodSnapshots, "podsnapshot.gke.io", true),
         )?;
         Ok([
             (Resource::Claims, claims),
@@ -36,7 +36,7 @@ impl Reading<'_> {
     }
 
     /// A resource of a group that many clusters do not have: that costs one request.
-    async fn of_group(&self, resource: Resource, group: &str, is_wanted: bool) -> Result<Outcome, ClusterError> {
+    async fn where_installed(&self, resource: Resource, group: &str, is_wanted: bool) -> Result<Outcome, ClusterError> {
         if !is_wanted {
             return Ok(Outcome::new(SourceState::NotAsked));
         }

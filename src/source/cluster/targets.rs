@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::list::Outcome;
 use super::page::{self, Wanted};
 use super::path;
-use super::reading::{ABOUT_JOB_SETS, ABOUT_JOBS, JOBSET_GROUP, Outcomes, Reading, outcomes, rbac_name};
+use super::reading::{ABOUT_JOB_SETS, ABOUT_JOBS, Outcomes, Reading, outcomes};
 use crate::request::{Target, TargetKind};
 use crate::source::nearest;
 use crate::source::{ListHead, Position, Resource, SourceState};
@@ -37,14 +37,52 @@ struct Names {
 /// An object that was read by its name.
 pub(super) struct Read {
     pub(super) outcome: Outcome,
-    /// The Job, `CronJob` or `JobSet` that controls it.
-    pub(super) owner: Option<Target>,
+    /// What controls it.
+    pub(super) owner: Option<Owner>,
+    /// Its pods' labels, by `spec.selector`, or as `status.selector` spells them.
+    pub(super) selector: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Named {
     metadata: Metadata,
+    spec: Selecting,
+    status: Selecting,
+}
+
+/// A part of an object that may hold a selector. One of another shape is none.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Selecting {
+    selector: serde_json::Value,
+}
+
+impl Named {
+    fn selector(&self) -> Option<String> {
+        if let Some(spelled) = self.status.selector.as_str().filter(|spelled| !spelled.is_empty()) {
+            return Some(spelled.to_owned());
+        }
+        let labels = self.spec.selector.get("matchLabels").and_then(serde_json::Value::as_object);
+        let labels = labels.into_iter().flatten().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)));
+        let expressions = self.spec.selector.get("matchExpressions").and_then(serde_json::Value::as_array);
+        let all: Vec<String> = labels.chain(expressions.into_iter().flatten().filter_map(spelled)).collect();
+        (!all.is_empty()).then(|| all.join(","))
+    }
+}
+
+/// One of a selector's `matchExpressions`, as a query spells it.
+fn spelled(expression: &serde_json::Value) -> Option<String> {
+    let key = expression.get("key")?.as_str()?;
+    let values = expression.get("values").and_then(serde_json::Value::as_array);
+    let values: Vec<&str> = values.into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
+    match expression.get("operator")?.as_str()? {
+        "In" => Some(format!("{key} in ({})", values.join(","))),
+        "NotIn" => Some(format!("{key} notin ({})", values.join(","))),
+        "Exists" => Some(key.to_owned()),
+        "DoesNotExist" => Some(format!("!{key}")),
+        _ => None,
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -54,39 +92,61 @@ struct Metadata {
     owner_references: Vec<Owner>,
 }
 
-#[derive(Default, Deserialize)]
+/// One of an object's owners.
+#[derive(Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Owner {
+pub(super) struct Owner {
     api_version: String,
-    kind: String,
-    name: String,
+    pub(super) kind: String,
+    pub(super) name: String,
     controller: bool,
 }
 
 impl Owner {
-    fn into_target(self) -> Option<Target> {
-        let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
-        let kind = match (group, self.kind.as_str()) {
-            ("batch", "Job") => TargetKind::Job,
-            ("batch", "CronJob") => TargetKind::CronJob,
-            (JOBSET_GROUP, "JobSet") => TargetKind::JobSet,
-            _ => return None,
-        };
-        Some(Target { kind, name: self.name })
+    pub(super) fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// As something that can be asked for.
+    pub(super) fn target(&self) -> Option<Target> {
+        Some(Target { kind: TargetKind::of(self.group(), &self.kind)?, name: self.name.clone() })
     }
 }
 
 impl Reading<'_> {
-    /// Reads some workloads only: their Jobs, the pods and Events of these, and what owns them.
+    /// Reads some workloads only: their Jobs, the pods and Events of these, and what owns them; of others, what bears on them.
     pub(super) async fn targets(&self, targets: &[Target]) -> Result<Outcomes, ClusterError> {
-        let names = Names::of(targets);
+        let (of_jobs, others): (Vec<Target>, Vec<Target>) =
+            targets.iter().cloned().partition(|target| is_of_jobs(target.kind));
+        let mut all = outcomes([]);
+        for target in others.iter().filter(|target| target.kind != TargetKind::Pod) {
+            join_all(&mut all, Box::pin(self.other(target)).await?);
+        }
+        // A TrainJob is its JobSet, of its own name; that may be gone.
+        let train_jobs: BTreeSet<String> =
+            others.iter().filter(|other| other.kind == TargetKind::TrainJob).map(|other| other.name.clone()).collect();
+        if !of_jobs.is_empty() || !train_jobs.is_empty() {
+            join_all(&mut all, Box::pin(self.of_jobs(&of_jobs, &train_jobs)).await?);
+            // Deployments are not queued by their own name.
+            for (resource, outcome) in self.queues().await? {
+                super::detail::add(&mut all, resource, outcome);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Reads Jobs, `CronJob`s and `JobSet`s by name, and the `JobSet`s of `TrainJob`s, which may be gone.
+    async fn of_jobs(&self, targets: &[Target], train_jobs: &BTreeSet<String>) -> Result<Outcomes, ClusterError> {
+        let mut names = Names::of(targets);
+        let asked = names.job_sets.clone();
+        names.job_sets.extend(train_jobs.iter().cloned());
         let (by_name, of_cron_jobs, of_job_sets, pods_of_job_sets, cron_jobs, job_sets) = tokio::try_join!(
             self.jobs_by_name(&names.jobs),
             self.jobs_of_cron_jobs(&names.cron_jobs),
             self.labelled(Resource::Jobs, "batch/v1", JOBSET_NAME, &names.job_sets, Wanted::Named),
             self.labelled(Resource::Pods, "v1", JOBSET_NAME, &names.job_sets, Wanted::All),
             self.wrappers(Resource::CronJobs, &names.cron_jobs, true),
-            self.wrappers(Resource::JobSets, &names.job_sets, true),
+            self.wrappers(Resource::JobSets, &asked, true),
         )?;
         let (by_name, owners) = by_name;
         let mut of_jobs = names.jobs.clone();
@@ -98,7 +158,8 @@ impl Reading<'_> {
             of_kind.map(|owner| owner.name.clone()).collect()
         };
         let (more_cron_jobs, more_job_sets) =
-            (missing(TargetKind::CronJob, &names.cron_jobs), missing(TargetKind::JobSet, &names.job_sets));
+            (missing(TargetKind::CronJob, &names.cron_jobs), missing(TargetKind::JobSet, &asked));
+        let more_job_sets: BTreeSet<String> = more_job_sets.into_iter().chain(train_jobs.iter().cloned()).collect();
         let (pods, owning_cron_jobs, owning_job_sets, events, events_of_job_sets) = tokio::try_join!(
             self.labelled(Resource::Pods, "v1", JOB_NAME, &of_jobs, Wanted::All),
             self.wrappers(Resource::CronJobs, &more_cron_jobs, false),
@@ -131,7 +192,7 @@ impl Reading<'_> {
             .buffered(AT_ONCE);
         while let Some(read) = reads.try_next().await? {
             all = all.join(read.outcome);
-            owners.extend(read.owner);
+            owners.extend(read.owner.as_ref().and_then(Owner::target));
         }
         Ok((all, owners))
     }
@@ -234,14 +295,15 @@ impl Reading<'_> {
         if outcome.skips.count > 0 {
             outcome.state = SourceState::Unreadable;
         }
+        let selector = named.selector();
         let owner = named.metadata.owner_references.into_iter().find(|owner| owner.controller);
-        Ok(Read { outcome, owner: owner.and_then(Owner::into_target) })
+        Ok(Read { outcome, owner, selector })
     }
 
     /// The error for a name that is not there, with names like it where they may be listed.
     pub(super) async fn not_found(&self, resource: Resource, version: &str, name: &str) -> ClusterError {
         let names = self.names(resource, version).await;
-        self.nothing_called(name, rbac_name(resource), names)
+        self.nothing_called(name, &resource.rbac_name(), names)
     }
 
     pub(super) fn nothing_called(&self, name: &str, kinds: &str, names: Vec<String>) -> ClusterError {
@@ -267,6 +329,17 @@ impl Reading<'_> {
     }
 }
 
+/// Whether a kind is a Job, or makes Jobs itself.
+const fn is_of_jobs(kind: TargetKind) -> bool {
+    matches!(kind, TargetKind::Job | TargetKind::CronJob | TargetKind::JobSet)
+}
+
+fn join_all(all: &mut Outcomes, more: Outcomes) {
+    for (outcome, resource) in more.into_iter().zip(Resource::ALL) {
+        super::detail::add(all, resource, outcome);
+    }
+}
+
 impl Names {
     fn of(targets: &[Target]) -> Self {
         let mut names = Self::default();
@@ -275,8 +348,8 @@ impl Names {
                 TargetKind::Job => &mut names.jobs,
                 TargetKind::CronJob => &mut names.cron_jobs,
                 TargetKind::JobSet => &mut names.job_sets,
-                // A pod is read with the workload that it belongs to.
-                TargetKind::Pod => continue,
+                // A pod is read with the workload that it belongs to, others by themselves.
+                _ => continue,
             };
             of_kind.insert(target.name.clone());
         }

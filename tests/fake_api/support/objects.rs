@@ -85,6 +85,10 @@ pub(crate) fn world(request: &Request) -> Reply {
         "pods" => pods("", &["train-0"]),
         "cronjobs" => list("CronJob", "batch/v1", "", &[]),
         "events" => list("Event", "v1", "", &[]),
+        "deployments" => list("Deployment", "apps/v1", "", &[]),
+        "replicasets" => list("ReplicaSet", "apps/v1", "", &[]),
+        "statefulsets" => list("StatefulSet", "apps/v1", "", &[]),
+        "daemonsets" => list("DaemonSet", "apps/v1", "", &[]),
         _ => Reply::status(404, "NotFound", &format!("{path} not found")),
     }
 }

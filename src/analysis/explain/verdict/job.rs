@@ -5,7 +5,7 @@ use crate::analysis::job_set::rule_words;
 use crate::analysis::{Failure, group::cause_words};
 use crate::model::{Event, Job, Pod, Time};
 use crate::policy::{Retries, backoff_limit, label, parse_message, recorded_rule, retries_of_job};
-use crate::report::{Class, WorkloadState};
+use crate::report::{Class, SituationKind, WorkloadState};
 use crate::words::list_names;
 
 pub(super) fn verdict(facts: &Facts, job: &Job, state: WorkloadState) -> String {
@@ -68,6 +68,10 @@ fn deleting(facts: &Facts, job: &Job) -> String {
 
 /// Kueue writes `Stopped` on what it evicts, with its reason.
 fn by_whom(facts: &Facts, job: &Job) -> String {
+    if let Some(queued) = facts.held_by_queue() {
+        let harmless = if queued.kind == SituationKind::Deactivated { "" } else { ", which is no failure" };
+        return format!("{harmless}: {}", queued.text);
+    }
     let about = |event: &&Event| {
         *event.kind == *"Job"
             && event.namespace == job.namespace
@@ -75,9 +79,7 @@ fn by_whom(facts: &Facts, job: &Job) -> String {
             && *event.reason == *"Stopped"
     };
     let stopped = facts.analysis.snapshot.events.iter().filter(about).max_by_key(|event| event.last);
-    let of_set = facts
-        .story
-        .and_then(|story| story.situations.iter().find(|s| s.kind == crate::report::SituationKind::Suspended));
+    let of_set = facts.story.and_then(|story| story.situations.iter().find(|s| s.kind == SituationKind::Suspended));
     match (stopped, of_set, facts.story) {
         (Some(event), _, _) => format!(" by Kueue, which is no failure: {}", event.message.trim_end_matches('.')),
         (None, Some(situation), Some(story)) => format!(" with jobset/{}: {}", story.job_set.name, situation.text),
@@ -158,7 +160,7 @@ fn sidecar_trap(own: &[(Time, &Failure)]) -> Option<String> {
     let hidden = hit.instead.map(|(index, action)| format!(", so that rule {index} ({action}) is never reached"));
     Some(format!(
         "rule {} ({}) matches the sidecar {}'s exit code {}, whatever {app} ends with ({}){}",
-        rule.index,
+        rule.index(),
         rule.action,
         sidecar.container,
         sidecar.exit_code,

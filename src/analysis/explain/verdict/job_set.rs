@@ -1,12 +1,15 @@
 //! Of a `JobSet`.
 
-use super::super::{Facts, is_of_job};
+use super::super::{Facts, Subject, is_of_job};
 use crate::analysis::job_set::{Attempt, Decision, JobSetStory, rule_words};
-use crate::report::{AttemptOutcome, VerdictTells};
+use crate::report::{AttemptOutcome, SituationKind, VerdictTells};
 
 pub(super) fn verdict(facts: &Facts, story: &JobSetStory, who: &str) -> (String, VerdictTells) {
     let job_set = story.job_set;
-    let owner = job_set.owner.as_ref().map(|owner| format!(" of {} {}", owner.kind, owner.name)).unwrap_or_default();
+    // Of its TrainJob it is told under that one's name.
+    let own = matches!(facts.subject, Subject::JobSet(_));
+    let owner = job_set.owner.as_ref().filter(|_| own);
+    let owner = owner.map(|owner| format!(" of {} {}", owner.kind, owner.name)).unwrap_or_default();
     let who = format!("{who}{owner}");
     let Some(last) = story.attempts.last() else {
         return (format!("{who} has no attempt."), VerdictTells::default());
@@ -42,6 +45,12 @@ pub(super) fn verdict(facts: &Facts, story: &JobSetStory, who: &str) -> (String,
 /// What holds it up, or that nothing does.
 fn goes_on(facts: &Facts, story: &JobSetStory, last: &Attempt) -> String {
     let cannot = facts.cannot_start();
+    // Kueue knows better than its Events why it does not run.
+    let queued = facts.held_by_queue().filter(|_| last.outcome == AttemptOutcome::Suspended);
+    if let Some(queued) = queued {
+        let harmless = if queued.kind == SituationKind::Deactivated { "" } else { "; this is no failure" };
+        return format!("has been suspended{}: {}{harmless}", facts.since(queued.since), queued.text);
+    }
     if let Some(situation) = story.situations.first() {
         let doing = match last.outcome {
             AttemptOutcome::Suspended => format!("has been suspended{}", facts.since(situation.since)),

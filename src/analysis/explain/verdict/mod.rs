@@ -3,6 +3,7 @@
 mod cron_job;
 mod job;
 mod job_set;
+mod other;
 mod pod;
 mod words;
 
@@ -21,6 +22,8 @@ pub(super) fn verdict(facts: &Facts, state: WorkloadState) -> (String, VerdictTe
         },
         Subject::CronJob(cron_job) => format!("{who}: {}", cron_job::verdict(facts, cron_job)),
         Subject::Pod(pod) => format!("{who} {}", pod::verdict(facts, pod)),
+        Subject::Other(other) => return other::verdict(facts, other, &who, state),
+        Subject::Node(node) => format!("Node {} {}", node.name, other::of_node(facts, node)),
     };
     (text, VerdictTells::default())
 }

@@ -16,8 +16,8 @@ pub(super) fn verdict(facts: &Facts, pod: &Pod) -> String {
     match failure.class {
         Class::Rule => {
             let hit = failure.rule.map(|hit| {
-                let label = facts.analysis.label_of(failure, hit.index).map(|called| called.label.into_owned());
-                format!("{} rule {} ({}) of {job} matched it", hit.action, hit.index, label.unwrap_or_default())
+                let label = facts.analysis.label_of(failure, hit.index()).map(|called| called.label.into_owned());
+                format!("{} rule {} ({}) of {job} matched it", hit.action, hit.index(), label.unwrap_or_default())
             });
             format!("failed{at}: {happened}; {}.", hit.unwrap_or_default())
         }
@@ -34,10 +34,20 @@ pub(super) fn verdict(facts: &Facts, pod: &Pod) -> String {
         Class::Collateral => collateral(facts, pod, failure),
         Class::Pending => format!("{}.", facts.waits(failure).trim_start_matches(&format!("pod {} ", pod.name))),
         Class::Restarting => {
-            format!("is running{node}, and its containers fail in place, where no rule sees them: {cause}.")
+            let of_job = pod.owner.as_ref().is_some_and(|owner| owner.is("batch", "Job"));
+            let unseen = if of_job { ", where no rule sees them" } else { "" };
+            format!("is running{node}, and its containers fail in place{unseen}: {cause}.")
         }
+        Class::NoJob => format!("failed{at}: {happened}; {}, so that no podFailurePolicy judges it.", owner(pod)),
         Class::Unknown => format!("failed{at}: {happened}; the policy of {job} is not known."),
-        Class::JobLevel | Class::Lost => format!("failed{at}{node}: {cause}."),
+        Class::NotReady => {
+            format!(
+                "is running{node}, and is not ready{}: {cause}{}.",
+                facts.since(failure.at()),
+                super::words::said(failure)
+            )
+        }
+        Class::JobLevel | Class::WorkloadLevel | Class::Lost => format!("failed{at}{node}: {cause}."),
     }
 }
 
@@ -56,19 +66,23 @@ fn collateral(facts: &Facts, pod: &Pod, failure: &Failure) -> String {
     )
 }
 
+/// What a pod without a Job belongs to.
+fn owner(pod: &Pod) -> String {
+    match pod.workload() {
+        Some(owner) => format!("it belongs to {} {}", owner.kind, owner.name),
+        None => "it belongs to no Job".to_owned(),
+    }
+}
+
 fn not_failed(facts: &Facts, pod: &Pod) -> String {
     let node = facts.on_node(pod.node.as_deref());
     match pod.phase {
         Phase::Succeeded => format!("succeeded{node}; rules judge only pods that failed."),
         Phase::Failed => {
-            // Of no Job: it is told how it ended all the same.
+            // Not among the failures asked for: it is told how it ended all the same.
             let failure = facts.unjudged().unwrap_or_else(|| Failure::of_pod(Class::Unknown, 0, None, pod));
-            let owner = pod.owner.as_ref().map_or_else(
-                || "it belongs to no Job".to_owned(),
-                |owner| format!("it belongs to {} {}", owner.kind, owner.name),
-            );
             let at = facts.ago(pod.finished_at());
-            format!("failed{at}: {}; {owner}, so that no podFailurePolicy judges it.", facts.happened(&failure))
+            format!("failed{at}: {}; {}, so that no podFailurePolicy judges it.", facts.happened(&failure), owner(pod))
         }
         _ if pod.is_terminating() => {
             format!("is being deleted{} and has not ended yet{node}.", facts.since(pod.deletion_requested))

@@ -5,12 +5,19 @@ use crate::analysis::Failure;
 use crate::analysis::group::cause_words;
 use crate::analysis::words::telling_line;
 use crate::model::{Time, human_duration};
-use crate::report::Class;
+use crate::report::{Class, Situation, SituationKind};
 
 /// Causes named one by one.
 const MOST_CAUSES: usize = 2;
 
 impl Facts<'_, '_> {
+    /// What Kueue says of it, where that keeps it from running.
+    pub(super) fn held_by_queue(&self) -> Option<Situation> {
+        use SituationKind::{Deactivated, Evicted, Queued};
+        let holds = |situation: &Situation| matches!(situation.kind, Deactivated | Evicted | Queued);
+        self.situations().into_iter().find(holds)
+    }
+
     /// ` 2m ago`, or nothing where that is not known.
     pub(super) fn ago(&self, at: Option<Time>) -> String {
         self.age(at).map(|age| format!(" {age} ago")).unwrap_or_default()

@@ -1,0 +1,249 @@
+//! What workloads that are no Jobs tell of themselves, beside what their pods tell: where they stand, and what is wrong with
+//! them as a whole. One file a kind.
+
+mod cron_job;
+mod daemon_set;
+mod deployment;
+mod disaggregated_set;
+mod leader_worker_set;
+mod queue;
+mod rollout;
+mod sandbox;
+mod stateful_set;
+mod train_job;
+mod words;
+
+use super::Failure;
+use super::failure::Told;
+use crate::model::{
+    DaemonSet, Deployment, DisaggregatedSet, Event, Head, LeaderWorkerSet, Pod, Queued, Sandbox, SandboxClaim,
+    SandboxWarmPool, StatefulSet, Time, TrainJob,
+};
+use crate::report::{Class, Evidence, RolloutReport, Situation, SituationKind, WorkloadState};
+use crate::request::TargetKind;
+use crate::source::Snapshot;
+
+pub(super) use cron_job::standing as of_cron_job;
+pub(super) use queue::{Queues, standing as of_queue};
+
+/// A workload that makes no Jobs itself, or stands above one that does.
+#[derive(Clone, Copy, Debug)]
+pub enum Other<'s> {
+    /// A `Deployment`.
+    Deployment(&'s Deployment),
+    /// A `StatefulSet` that no `LeaderWorkerSet` owns.
+    StatefulSet(&'s StatefulSet),
+    /// A `DaemonSet`.
+    DaemonSet(&'s DaemonSet),
+    /// A `LeaderWorkerSet`.
+    LeaderWorkerSet(&'s LeaderWorkerSet),
+    /// A `DisaggregatedSet`.
+    DisaggregatedSet(&'s DisaggregatedSet),
+    /// An Agent Sandbox.
+    Sandbox(&'s Sandbox),
+    /// What claims one.
+    SandboxClaim(&'s SandboxClaim),
+    /// What keeps some ready.
+    SandboxWarmPool(&'s SandboxWarmPool),
+    /// A `TrainJob`.
+    TrainJob(&'s TrainJob),
+    /// Kueue's `Workload`.
+    Queued(&'s Queued),
+}
+
+/// All of them in a snapshot.
+pub(super) fn others(snapshot: &Snapshot) -> impl Iterator<Item = Other<'_>> {
+    let deployments = snapshot.deployments.iter().map(Other::Deployment);
+    let stateful_sets = snapshot.stateful_sets.iter().map(Other::StatefulSet);
+    let daemon_sets = snapshot.daemon_sets.iter().map(Other::DaemonSet);
+    let leader_worker_sets = snapshot.leader_worker_sets.iter().map(Other::LeaderWorkerSet);
+    let disaggregated_sets = snapshot.disaggregated_sets.iter().map(Other::DisaggregatedSet);
+    let sandboxes = snapshot.sandboxes.iter().map(Other::Sandbox);
+    let claims = snapshot.sandbox_claims.iter().map(Other::SandboxClaim);
+    let pools = snapshot.sandbox_warm_pools.iter().map(Other::SandboxWarmPool);
+    let train_jobs = snapshot.train_jobs.iter().map(Other::TrainJob);
+    let queued = snapshot.queued.iter().map(Other::Queued);
+    let apps = deployments.chain(stateful_sets).chain(daemon_sets).chain(leader_worker_sets).chain(disaggregated_sets);
+    apps.chain(sandboxes).chain(claims).chain(pools).chain(train_jobs).chain(queued)
+}
+
+/// The names of a kind of them in a snapshot: of objects, and of owners that pods and Jobs tell.
+pub fn names_of_kind(snapshot: &Snapshot, kind: TargetKind) -> Vec<String> {
+    let own = others(snapshot).filter(|other| other.kind() == kind).map(|other| other.head().name.to_string());
+    let of_pods = snapshot.pods.iter().filter_map(|pod| pod.workload());
+    let of_sets = snapshot.job_sets.iter().filter_map(|job_set| job_set.owner.as_ref());
+    let owners = of_pods.chain(of_sets).filter(|owner| owner.is(kind.group(), kind.kind()));
+    own.chain(owners.map(|owner| owner.name.to_string())).collect()
+}
+
+/// What is known of a workload beside its own object.
+pub(super) struct Around<'a, 's> {
+    pub(super) snapshot: &'s Snapshot,
+    /// Its pods that may tell of a failure, by name.
+    pub(super) pods: &'a [&'s Pod],
+    /// Their failures.
+    pub(super) failures: &'a [Failure<'s>],
+    /// Events about itself, by time.
+    pub(super) events: &'a [&'s Event],
+    pub(super) now: Option<Time>,
+}
+
+/// Where a workload stands.
+#[derive(Clone, Debug)]
+pub struct Standing<'s> {
+    /// In a word.
+    pub state: WorkloadState,
+    /// In a sentence without a subject: `0 of 3 replicas are available`.
+    pub summary: String,
+    /// What is wrong with it as a whole, the most pressing first.
+    pub troubles: Vec<Trouble<'s>>,
+    /// What of its template changed, where that is not rolled out yet or did not come up.
+    pub rollout: Option<RolloutReport>,
+}
+
+/// Something that is wrong with a workload as a whole.
+#[derive(Clone, Debug)]
+pub struct Trouble<'s> {
+    /// For a reader.
+    pub situation: Situation,
+    /// The failure that it is, where it is one.
+    pub failure: Option<OwnFailure<'s>>,
+}
+
+/// A failure of a workload itself.
+#[derive(Clone, Debug)]
+pub struct OwnFailure<'s> {
+    /// `workloadLevel`, or `lost` for what pods did that are gone.
+    pub class: Class,
+    /// What is told of it.
+    pub told: Told<'s>,
+    /// How many.
+    pub count: u32,
+    /// Whether it stands for itself, though failures of its pods are there.
+    pub always: bool,
+}
+
+impl<'s> Standing<'s> {
+    fn new(state: WorkloadState, summary: impl Into<String>) -> Self {
+        Self { state, summary: summary.into(), troubles: Vec::new(), rollout: None }
+    }
+
+    fn with(mut self, troubles: impl IntoIterator<Item = Trouble<'s>>) -> Self {
+        self.troubles.extend(troubles);
+        self.troubles.sort_by_key(|trouble| trouble.situation.kind);
+        self
+    }
+}
+
+impl Trouble<'_> {
+    fn new(kind: SituationKind, since: Option<Time>, text: impl Into<String>) -> Self {
+        let situation = Situation { kind, text: text.into(), since, blockers: Vec::new(), evidence: Vec::new() };
+        Self { situation, failure: None }
+    }
+
+    fn fact(mut self, object: &str, path: impl Into<String>, value: impl Into<String>) -> Self {
+        let fact = Evidence { object: object.to_owned(), path: path.into(), value: value.into() };
+        self.situation.evidence.push(fact);
+        self
+    }
+
+    /// The field of a condition that tells of it.
+    fn condition(self, object: &str, condition: &crate::model::Condition) -> Self {
+        let path = |field| format!("status.conditions[type={}].{field}", condition.type_);
+        self.fact(object, path("reason"), &*condition.reason).fact(object, path("message"), &*condition.message)
+    }
+
+    /// It is a failure, if no pod shows one.
+    fn failing(mut self, reason: &str, message: &str) -> Self {
+        let told = Told {
+            reason: Some(reason.into()),
+            message: Some(message.into()),
+            at: self.situation.since,
+            ..Told::default()
+        };
+        self.failure = Some(OwnFailure { class: Class::WorkloadLevel, told, count: 1, always: false });
+        self
+    }
+
+    /// It is a failure, whatever its pods show.
+    fn always(mut self) -> Self {
+        if let Some(failure) = &mut self.failure {
+            failure.always = true;
+        }
+        self
+    }
+}
+
+impl<'s> Other<'s> {
+    /// Its kind.
+    pub fn kind(self) -> TargetKind {
+        match self {
+            Self::Deployment(_) => TargetKind::Deployment,
+            Self::StatefulSet(_) => TargetKind::StatefulSet,
+            Self::DaemonSet(_) => TargetKind::DaemonSet,
+            Self::LeaderWorkerSet(_) => TargetKind::LeaderWorkerSet,
+            Self::DisaggregatedSet(_) => TargetKind::DisaggregatedSet,
+            Self::Sandbox(_) => TargetKind::Sandbox,
+            Self::SandboxClaim(_) => TargetKind::SandboxClaim,
+            Self::SandboxWarmPool(_) => TargetKind::SandboxWarmPool,
+            Self::TrainJob(_) => TargetKind::TrainJob,
+            Self::Queued(_) => TargetKind::Workload,
+        }
+    }
+
+    /// What all of them have.
+    pub fn head(self) -> &'s Head {
+        match self {
+            Self::Deployment(it) => &it.head,
+            Self::StatefulSet(it) => &it.head,
+            Self::DaemonSet(it) => &it.head,
+            Self::LeaderWorkerSet(it) => &it.head,
+            Self::DisaggregatedSet(it) => &it.head,
+            Self::Sandbox(it) => &it.head,
+            Self::SandboxClaim(it) => &it.head,
+            Self::SandboxWarmPool(it) => &it.head,
+            Self::TrainJob(it) => &it.head,
+            Self::Queued(it) => &it.head,
+        }
+    }
+
+    /// Whether it is a part of another one, which tells of it.
+    pub(super) fn is_part(self) -> bool {
+        let of = |kind: &str| self.head().owner.as_ref().is_some_and(|owner| *owner.kind == *kind);
+        matches!(self, Self::StatefulSet(_)) && (of("LeaderWorkerSet") || of("Pod"))
+    }
+
+    /// As evidence names it: `deployment/ns/x`.
+    fn object(self) -> String {
+        let head = self.head();
+        super::object(self.kind().name(), &head.namespace, &head.name)
+    }
+
+    /// Where it stands.
+    pub(super) fn standing(self, around: &Around<'_, 's>) -> Standing<'s> {
+        let object = self.object();
+        let mut standing = match self {
+            Self::Deployment(it) => deployment::standing(it, around, &object),
+            Self::StatefulSet(it) => stateful_set::standing(it, around, &object),
+            Self::DaemonSet(it) => daemon_set::standing(it, around, &object),
+            Self::LeaderWorkerSet(it) => leader_worker_set::standing(it, around, &object),
+            Self::DisaggregatedSet(it) => disaggregated_set::standing(it, around, &object),
+            Self::Sandbox(it) => sandbox::standing(it, around, &object),
+            Self::SandboxClaim(it) => sandbox::of_claim(it, around, &object),
+            Self::SandboxWarmPool(it) => sandbox::of_pool(it, around, &object),
+            Self::TrainJob(it) => train_job::standing(it, around, &object),
+            Self::Queued(it) => queue::of_itself(it, around, &object),
+        };
+        standing.rollout = match self {
+            Self::Deployment(it) => deployment::rollout(it, around),
+            Self::StatefulSet(it) => stateful_set::rollout(it, around),
+            Self::DaemonSet(it) => daemon_set::rollout(it, around),
+            _ => None,
+        };
+        if let Some(asked) = self.head().deletion_requested {
+            let text = "it is being deleted, and waits for what it owns, or for a finalizer";
+            standing = standing.with([Trouble::new(SituationKind::Deleting, Some(asked), text)]);
+        }
+        standing
+    }
+}

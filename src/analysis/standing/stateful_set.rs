@@ -1,0 +1,176 @@
+//! Source: `pkg/controller/statefulset/stateful_set_control.go`: pods are made and updated one after the other, and the
+//! first that is not running and ready holds up those behind it.
+
+use super::rollout::{between, revisions};
+use super::words::is_amiss;
+use super::{Around, Standing, Trouble};
+use crate::analysis::object as named;
+use crate::analysis::words::telling_line;
+use crate::model::{Pod, StatefulSet};
+use crate::report::{RolloutReport, SituationKind, WorkloadState};
+use crate::words::counted;
+
+pub(super) fn standing<'s>(it: &'s StatefulSet, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
+    let summary = format!("{} of {} are ready", it.ready, counted(it.replicas, "replica"));
+    let mut amiss: Vec<(u32, &Pod)> =
+        around.pods.iter().filter(|pod| is_amiss(pod)).filter_map(|pod| Some((ordinal(pod)?, *pod))).collect();
+    amiss.sort_by_key(|(ordinal, _)| *ordinal);
+    let troubles: Vec<Trouble> = [
+        refused(it, around, object),
+        not_replaced(it, around, &amiss, object),
+        rollout_stuck(it, around, &amiss, object),
+        blocked(it, around, &amiss, object),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let holds = |trouble: &Trouble| {
+        use SituationKind::{CreationRefused, NotReplaced, OrdinalBlocked, RolloutStuck};
+        matches!(trouble.situation.kind, RolloutStuck | OrdinalBlocked | NotReplaced | CreationRefused)
+    };
+    let state = match () {
+        () if troubles.iter().any(holds) => WorkloadState::Stuck,
+        () if it.ready < it.replicas && !around.failures.is_empty() => WorkloadState::Degraded,
+        () => WorkloadState::Running,
+    };
+    Standing::new(state, summary).with(troubles)
+}
+
+/// What the newest template changed, while not all pods have it, or where one was set back.
+pub(super) fn rollout(it: &StatefulSet, around: &Around) -> Option<RolloutReport> {
+    let (current, update) = (it.current_revision.as_deref()?, it.update_revision.as_deref()?);
+    let all = revisions(around.snapshot, &it.head);
+    let find = |name: &str| all.iter().find(|revision| *revision.head.name == *name).copied();
+    let is_on = current != update;
+    is_on.then(|| RolloutReport {
+        from: Some(current.to_owned()),
+        to: Some(update.to_owned()),
+        new_pods: Some(it.updated),
+        old_pods: Some(it.pods.saturating_sub(it.updated)),
+        ..between(find(current), find(update))
+    })
+}
+
+/// The number at the end of a pod's name.
+fn ordinal(pod: &Pod) -> Option<u32> {
+    pod.name.rsplit_once('-')?.1.parse().ok()
+}
+
+/// No condition tells that pods are refused: only the Event.
+fn refused<'s>(it: &'s StatefulSet, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
+    let last =
+        |reason: &str| around.events.iter().filter(|event| &*event.reason == reason).max_by_key(|event| event.last);
+    let event = last("FailedCreate")?;
+    let made_later = last("SuccessfulCreate").is_some_and(|made| made.last > event.last);
+    if made_later || it.pods >= it.replicas {
+        return None;
+    }
+    let message = telling_line(&event.message).unwrap_or_default();
+    let text = format!("{} of {} are made, the next is refused: {message}", it.pods, counted(it.replicas, "pod"));
+    Some(
+        Trouble::new(SituationKind::CreationRefused, event.first, text)
+            .fact(object, "status.replicas", it.pods.to_string())
+            .fact(object, "Event.reason", &*event.reason)
+            .failing(&event.reason, &event.message)
+            .always(),
+    )
+}
+
+/// A pod of a template that was taken back: as it never becomes ready, the update never reaches it (kubernetes#67250).
+fn not_replaced<'s>(
+    it: &'s StatefulSet,
+    around: &Around<'_, 's>,
+    amiss: &[(u32, &'s Pod)],
+    object: &str,
+) -> Option<Trouble<'s>> {
+    let known = [it.current_revision.as_deref(), it.update_revision.as_deref()];
+    let of_another = |(_, pod): &&(u32, &Pod)| {
+        let revision = pod.made_from().and_then(|from| from.revision.as_deref());
+        revision.is_some() && !known.contains(&revision)
+    };
+    let (_, pod) = amiss.iter().find(of_another).filter(|_| it.is_ordered && it.strategy_rolls())?;
+    let revision = pod.made_from()?.revision.as_deref()?;
+    let text = format!(
+        "pod {} was made from revision {revision}, which was taken back, and is not replaced before it is ready ({}): it must be deleted by hand",
+        pod.name,
+        around.ails(pod)
+    );
+    Some(
+        Trouble::new(SituationKind::NotReplaced, since(pod), text)
+            .fact(&of_pod(pod), "metadata.labels[controller-revision-hash]", revision)
+            .fact(object, "status.updateRevision", it.update_revision.as_deref().unwrap_or_default()),
+    )
+}
+
+fn rollout_stuck<'s>(
+    it: &'s StatefulSet,
+    around: &Around<'_, 's>,
+    amiss: &[(u32, &'s Pod)],
+    object: &str,
+) -> Option<Trouble<'s>> {
+    let told = rollout(it, around).filter(|_| it.strategy_rolls())?;
+    let update = it.update_revision.as_deref()?;
+    let wanted = it.replicas.saturating_sub(it.partition.saturating_sub(it.first_ordinal));
+    let behind = wanted.saturating_sub(it.updated);
+    // It goes from the last ordinal to the first.
+    let (_, pod) = amiss.last()?;
+    around.failure_of(pod)?;
+    let is_new = pod.made_from().and_then(|from| from.revision.as_deref()) == Some(update);
+    let template = if is_new { "the new" } else { "the old" };
+    let changed = super::rollout::in_words(&told);
+    let text = format!(
+        "its rollout to {update} waits for pod {}, of {template} template: {}; {} wait behind it{changed}",
+        pod.name,
+        around.ails(pod),
+        counted(behind, "pod")
+    );
+    Some(
+        Trouble::new(SituationKind::RolloutStuck, since(pod), text)
+            .fact(object, "status.updateRevision", update)
+            .fact(object, "status.updatedReplicas", it.updated.to_string())
+            .failing("RolloutStuck", ""),
+    )
+}
+
+/// With `OrderedReady` no pod is made before all before it are ready.
+fn blocked<'s>(
+    it: &'s StatefulSet,
+    around: &Around<'_, 's>,
+    amiss: &[(u32, &'s Pod)],
+    object: &str,
+) -> Option<Trouble<'s>> {
+    let missing = it.replicas.saturating_sub(it.pods);
+    let (_, pod) = amiss.first().filter(|_| it.is_ordered && missing > 0)?;
+    let next = it.first_ordinal + it.pods;
+    let last = it.first_ordinal + it.replicas - 1;
+    let name = &it.head.name;
+    let others = match missing {
+        1 => format!("pod {name}-{next} is"),
+        _ => format!("pods {name}-{next} to {name}-{last} are"),
+    };
+    let text = format!(
+        "pod {} is not ready, and {others} not made before it is (OrderedReady): {}",
+        pod.name,
+        around.ails(pod)
+    );
+    Some(
+        Trouble::new(SituationKind::OrdinalBlocked, since(pod), text)
+            .fact(&of_pod(pod), "status.conditions[type=Ready].status", "False")
+            .fact(object, "status.replicas", it.pods.to_string())
+            .failing("OrderedReady", ""),
+    )
+}
+
+fn since(pod: &Pod) -> Option<crate::model::Time> {
+    pod.unready().and_then(|unready| unready.since).or_else(|| pod.waiting()?.since).or(pod.deletion_requested)
+}
+
+fn of_pod(pod: &Pod) -> String {
+    named("pod", &pod.namespace, &pod.name)
+}
+
+impl StatefulSet {
+    fn strategy_rolls(&self) -> bool {
+        &*self.strategy == "RollingUpdate"
+    }
+}
