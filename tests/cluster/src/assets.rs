@@ -53,6 +53,31 @@ const COMPONENTS: &[Component] = &[
         programs: &[("agent-sandbox-controller", "sigs.k8s.io/agent-sandbox/cmd/agent-sandbox-controller")],
         manifests: Some(("sigs.k8s.io/agent-sandbox", &[("k8s/crds", "crds")])),
     },
+    Component {
+        name: "kueue",
+        programs: &[("kueue-controller", "sigs.k8s.io/kueue/cmd/kueue")],
+        manifests: Some((
+            "sigs.k8s.io/kueue",
+            &[("config/components/crd/bases", "crds"), ("config/components/webhook/manifests.yaml", "webhooks.yaml")],
+        )),
+    },
+    Component {
+        name: "trainer",
+        programs: &[("trainer-controller", "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager")],
+        manifests: Some((
+            "github.com/kubeflow/trainer/v2",
+            &[
+                (
+                    "manifests/base/crds/trainer.kubeflow.org_clustertrainingruntimes.yaml",
+                    "crds/clustertrainingruntimes.yaml",
+                ),
+                ("manifests/base/crds/trainer.kubeflow.org_trainingruntimes.yaml", "crds/trainingruntimes.yaml"),
+                ("manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml", "crds/trainjobs.yaml"),
+                ("manifests/base/webhook/manifests.yaml", "webhooks.yaml"),
+                ("manifests/base/runtimes/torch_distributed.yaml", "objects/torch_distributed.yaml"),
+            ],
+        )),
+    },
 ];
 
 #[derive(Clone)]

@@ -12,7 +12,7 @@ pub(crate) fn containers_of<'a>(pod: &'a Value, list: &str) -> impl Iterator<Ite
 fn status(name: &str, state: &Value, restarts: usize) -> Value {
     let ready = state.get("running").is_some();
     json!({
-        "name": name, "image": format!("registry.example/{name}:1.4"), "imageID": "sha256:000000000000",
+        "name": name, "imageID": "sha256:000000000000",
         "ready": ready, "started": ready, "restartCount": restarts, "state": state,
     })
 }
@@ -33,9 +33,12 @@ pub(crate) fn waiting(pod: &Value, reason: &str, message: &str) -> Vec<Value> {
 
 pub(crate) fn running(pod: &Value, since: &str, ending: &Ending, restarts: usize) -> Vec<Value> {
     let state = json!({"running": {"startedAt": since}});
-    containers_of(pod, "containers")
-        .map(|name| after_restarts(status(name, &state, restarts), ending, restarts))
-        .collect()
+    let statuses = containers_of(pod, "containers").map(|name| {
+        let mut status = after_restarts(status(name, &state, restarts), ending, restarts);
+        status["ready"] = ending.ready.into();
+        status
+    });
+    statuses.collect()
 }
 
 /// In the pause between an end and the next start.
@@ -51,7 +54,7 @@ pub(crate) fn restarting(pod: &Value, ending: &Ending, restarts: usize) -> Vec<V
 
 fn after_restarts(mut status: Value, ending: &Ending, restarts: usize) -> Value {
     if let Some(last) = restarts.checked_sub(1).and_then(|last| ending.restarts.get(last)) {
-        status["lastState"] = terminated(last.code, None, None, &now());
+        status["lastState"] = terminated(last.code, last.reason.as_deref(), last.message.as_deref(), &now());
     }
     status
 }
@@ -84,6 +87,22 @@ pub(crate) fn sidecars_of(pod: &Value, code: Option<i32>, started: &str) -> Vec<
     statuses.collect()
 }
 
+/// Some controllers wait for one. Nobody calls it, so it need not be the only one of its kind.
+fn address_of(pod: &Value) -> String {
+    let sum = text(pod, "/metadata/uid").bytes().fold(1_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte));
+    format!("10.2.0.{sum}")
+}
+
+/// With the images of the specification.
+fn pictured(statuses: &[Value], containers: &[Value]) -> Vec<Value> {
+    let mut statuses = statuses.to_vec();
+    for status in &mut statuses {
+        let container = containers.iter().find(|container| container["name"] == status["name"]);
+        status["image"] = container.map(|container| container["image"].clone()).unwrap_or_default();
+    }
+    statuses
+}
+
 /// Conditions are merged with those of others: the scheduler's, and what disrupts pods.
 pub(crate) fn pod_status(
     pod: &Value,
@@ -111,11 +130,14 @@ pub(crate) fn pod_status(
         condition("ContainersReady", ready, reason),
     ];
     conditions.extend(more.iter().cloned());
+    let address = address_of(pod);
     let mut status = json!({
-        "phase": phase, "startTime": started, "hostIP": "10.1.0.1", "conditions": conditions, "containerStatuses": apps,
+        "phase": phase, "startTime": started, "hostIP": "10.1.0.1", "podIP": address, "podIPs": [{"ip": address}],
+        "conditions": conditions,
+        "containerStatuses": pictured(apps, array(pod, "/spec/containers")),
     });
     if pod.pointer("/spec/initContainers").is_some() {
-        status["initContainerStatuses"] = inits.into();
+        status["initContainerStatuses"] = pictured(inits, array(pod, "/spec/initContainers")).into();
     }
     json!({"status": status})
 }

@@ -17,8 +17,9 @@ use tempfile::TempDir;
 use crate::api::Api;
 use crate::assets::Assets;
 use crate::certificates::{Authority, Identity};
-use crate::controllers::{AGENT_SANDBOX, Controller, LEADER_WORKER_SET, Place};
+use crate::controllers::{AGENT_SANDBOX, AGENT_SANDBOX_EXTENDED, Controller, LEADER_WORKER_SET, Place};
 use crate::jobset;
+use crate::queueing::{KUEUE, TRAINER};
 use crate::wait::{Answer, until};
 
 const START: Duration = Duration::from_secs(120);
@@ -33,11 +34,13 @@ pub(crate) enum Parts {
     Everything,
     /// Everything, and the LeaderWorkerSet and Agent Sandbox controllers.
     Serving,
+    /// These with all they have, and Kueue and the Trainer.
+    Family,
 }
 
 impl Parts {
     const fn schedules(self) -> bool {
-        matches!(self, Self::Everything | Self::Serving)
+        matches!(self, Self::Everything | Self::Serving | Self::Family)
     }
 
     const fn controllers(self) -> &'static [Controller] {
@@ -46,6 +49,15 @@ impl Parts {
             Self::JobSets => &[jobset::WITH_RESTART_JOB],
             Self::Everything => &[jobset::DEFAULT],
             Self::Serving => &[jobset::DEFAULT, LEADER_WORKER_SET, AGENT_SANDBOX],
+            Self::Family => &[jobset::DEFAULT, LEADER_WORKER_SET, AGENT_SANDBOX_EXTENDED, KUEUE, TRAINER],
+        }
+    }
+
+    /// A silent node is given up after 50 s by default. The nodes here give a sign of life every 8 s.
+    const fn patience(self) -> Option<&'static str> {
+        match self {
+            Self::Family => Some("--node-monitor-grace-period=25s"),
+            _ => None,
         }
     }
 }
@@ -81,6 +93,16 @@ pub(crate) struct Process {
 
 impl Process {
     fn start(home: &Path, name: &'static str, program: &Path, arguments: &[String]) -> Result<Self> {
+        Self::start_with(home, name, program, arguments, Vec::new())
+    }
+
+    fn start_with(
+        home: &Path,
+        name: &'static str,
+        program: &Path,
+        arguments: &[String],
+        environment: Vec<(&'static str, PathBuf)>,
+    ) -> Result<Self> {
         let log = home.join(format!("{name}.log"));
         let output = File::create(&log)?;
         let child = Command::new(program)
@@ -89,6 +111,7 @@ impl Process {
             .stdout(output.try_clone()?)
             .stderr(output)
             .env("KUBECONFIG", home.join("admin.kubeconfig"))
+            .envs(environment)
             .current_dir(home)
             // Ctrl-C in the terminal reaches the tests alone, which then stop their servers in order.
             .process_group(0)
@@ -161,7 +184,7 @@ impl ControlPlane {
                 &folder,
                 "kube-controller-manager",
                 &assets.binary("kube-controller-manager"),
-                &controller_manager(&authority),
+                &controller_manager(&authority, parts),
             )?);
             if parts.schedules() {
                 processes.push(Process::start(
@@ -244,8 +267,11 @@ async fn start_controller(
     if let Some(settings) = (controller.settings)(&place) {
         fs::write(&configuration, settings.to_string())?;
     }
+    (controller.prepare)(&place)?;
     let arguments = (controller.arguments)(&place, &configuration);
-    let mut process = Process::start(folder, controller.program, &assets.binary(controller.program), &arguments)?;
+    let program = assets.binary(controller.program);
+    let environment = (controller.environment)(&place);
+    let mut process = Process::start_with(folder, controller.program, &program, &arguments, environment)?;
     let address = format!("127.0.0.1:{hook_port}");
     let running = std::sync::Mutex::new(&mut process);
     until(&format!("the webhook of {} to listen", controller.program), START, || async {
@@ -257,6 +283,7 @@ async fn start_controller(
     })
     .await?;
     controller.install_webhooks(api, &manifests, hook_port, authority.pem()).await?;
+    controller.install_objects(api, &manifests).await?;
     Ok(process)
 }
 
@@ -291,8 +318,8 @@ fn api_server(authority: &Authority, port: u16, etcd_port: u16) -> Vec<String> {
     ]
 }
 
-fn controller_manager(authority: &Authority) -> Vec<String> {
-    vec![
+fn controller_manager(authority: &Authority, parts: Parts) -> Vec<String> {
+    let arguments = [
         "--kubeconfig=kube-controller-manager.kubeconfig".to_owned(),
         "--leader-elect=false".to_owned(),
         format!("--service-account-private-key-file={}", authority.path("sa.key").display()),
@@ -306,7 +333,8 @@ fn controller_manager(authority: &Authority) -> Vec<String> {
         "--kube-api-qps=1000".to_owned(),
         "--kube-api-burst=2000".to_owned(),
         "--concurrent-job-syncs=20".to_owned(),
-    ]
+    ];
+    arguments.into_iter().chain(parts.patience().map(str::to_owned)).collect()
 }
 
 fn scheduler() -> Vec<String> {

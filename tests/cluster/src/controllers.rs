@@ -1,7 +1,7 @@
 //! What the controllers of kinds beside Kubernetes' own need besides their programs: kinds, configuration, webhooks.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::api::{Api, has_condition, text};
 use crate::wait::{Answer, until};
-use crate::yaml;
+use crate::{kinds, yaml};
 
 /// One of them.
 pub(crate) struct Controller {
@@ -23,6 +23,12 @@ pub(crate) struct Controller {
     pub(crate) settings: fn(&Place) -> Option<Value>,
     /// Its arguments; the path is that of the configuration file.
     pub(crate) arguments: fn(&Place, &Path) -> Vec<String>,
+    /// Which of its webhooks are installed. Those of kinds that are not here would be called for nothing.
+    pub(crate) hooks: fn(&str) -> bool,
+    /// Puts files where its program looks for them, whatever it is told.
+    pub(crate) prepare: fn(&Place) -> Result<()>,
+    /// What its environment has beside the kubeconfig.
+    pub(crate) environment: fn(&Place) -> Vec<(&'static str, PathBuf)>,
 }
 
 /// Where one listens, and where its certificate is.
@@ -46,13 +52,25 @@ impl Place<'_> {
     }
 }
 
+/// One that reads its configuration from a file and has no peculiarities.
+pub(crate) const PLAIN: Controller = Controller {
+    name: "",
+    program: "",
+    pods: "",
+    settings: |_| None,
+    arguments: |_, configuration| vec![format!("--config={}", configuration.display())],
+    hooks: |_| true,
+    prepare: |_| Ok(()),
+    environment: |_| Vec::new(),
+};
+
 /// The LeaderWorkerSet controller.
 pub(crate) const LEADER_WORKER_SET: Controller = Controller {
     name: "lws",
     program: "lws-controller",
     pods: "leaderworkerset.sigs.k8s.io/name",
     settings: |place| Some(place.settings("config.lws.x-k8s.io/v1alpha1")),
-    arguments: |_, configuration| vec![format!("--config={}", configuration.display())],
+    ..PLAIN
 };
 
 /// The Agent Sandbox controller, which has flags in the place of a configuration.
@@ -60,18 +78,29 @@ pub(crate) const AGENT_SANDBOX: Controller = Controller {
     name: "agent-sandbox",
     program: "agent-sandbox-controller",
     pods: "agents.x-k8s.io/sandbox-name-hash",
-    settings: |_| None,
-    arguments: |place, _| {
-        vec![
-            "--leader-elect=false".to_owned(),
-            "--metrics-bind-address=0".to_owned(),
-            format!("--health-probe-bind-address=127.0.0.1:{}", place.health_port),
-            format!("--webhook-port={}", place.hook_port),
-            format!("--webhook-cert-dir={}", place.certificates.display()),
-            "--manage-webhook-certs=false".to_owned(),
-        ]
-    },
+    arguments: |place, _| sandbox_arguments(place),
+    ..PLAIN
 };
+
+/// With claims, templates and warm pools. A pool waits five minutes for its sandboxes by default.
+pub(crate) const AGENT_SANDBOX_EXTENDED: Controller = Controller {
+    arguments: |place, _| {
+        let more = ["--extensions", "--sandbox-warm-pool-readiness-grace-period=8s"].map(str::to_owned);
+        sandbox_arguments(place).into_iter().chain(more).collect()
+    },
+    ..AGENT_SANDBOX
+};
+
+fn sandbox_arguments(place: &Place) -> Vec<String> {
+    vec![
+        "--leader-elect=false".to_owned(),
+        "--metrics-bind-address=0".to_owned(),
+        format!("--health-probe-bind-address=127.0.0.1:{}", place.health_port),
+        format!("--webhook-port={}", place.hook_port),
+        format!("--webhook-cert-dir={}", place.certificates.display()),
+        "--manage-webhook-certs=false".to_owned(),
+    ]
+}
 
 impl Controller {
     /// Its kinds and its namespace. Versions are converted by a webhook of the controller's own, called by address as
@@ -100,7 +129,9 @@ impl Controller {
             return Ok(());
         }
         for mut configuration in yaml::documents(&file)? {
-            for hook in configuration["webhooks"].as_array_mut().into_iter().flatten() {
+            let Some(hooks) = configuration["webhooks"].as_array_mut() else { continue };
+            hooks.retain(|hook| (self.hooks)(text(hook, "/name")));
+            for hook in hooks {
                 hook["clientConfig"] = at_address(&hook["clientConfig"], port, authority);
                 if text(hook, "/name").contains("pod.") {
                     let own = json!({"key": self.pods, "operator": "Exists"});
@@ -114,6 +145,27 @@ impl Controller {
             let name = format!("{}-{}", self.name, text(&configuration, "/metadata/name"));
             configuration["metadata"] = json!({"name": name});
             api.ensure(&format!("/apis/admissionregistration.k8s.io/v1/{plural}"), &configuration).await?;
+        }
+        Ok(())
+    }
+
+    /// Objects that are installed with it. Its webhook may not have come to know its own kinds yet.
+    pub(crate) async fn install_objects(&self, api: &Api, manifests: &Path) -> Result<()> {
+        let folder = manifests.join("objects");
+        if !folder.exists() {
+            return Ok(());
+        }
+        for entry in fs::read_dir(&folder)? {
+            for object in yaml::documents(&entry?.path())? {
+                let path = kinds::collection_of(&object)?;
+                until(&format!("{path} to take what is installed"), Duration::from_secs(30), || async {
+                    Ok(match api.ensure(&path, &object).await {
+                        Ok(()) => Answer::Ready(()),
+                        Err(error) => Answer::NotYet(format!("{error:#}")),
+                    })
+                })
+                .await?;
+            }
         }
         Ok(())
     }

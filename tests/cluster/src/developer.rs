@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::assets::{Assets, cache};
 use crate::control_plane::{ControlPlane, Parts};
-use crate::scenarios;
+use crate::kubelet::Kubelet;
+use crate::scenario::Scenario;
+use crate::{family, scenarios};
 
 fn home() -> Result<PathBuf> {
     Ok(cache()?.join("run"))
@@ -24,7 +27,8 @@ pub(crate) fn kubeconfig() -> Result<PathBuf> {
 pub(crate) async fn up(assets: &Assets, with_scenarios: bool) -> Result<()> {
     let home = home()?;
     ensure!(!home.exists(), "{} exists: stop what runs there with `down` first", home.display());
-    let started = ControlPlane::start_at(&home, assets, Parts::Everything).await;
+    let parts = if with_scenarios { Parts::Family } else { Parts::Everything };
+    let started = ControlPlane::start_at(&home, assets, parts).await;
     if started.is_err() {
         fs::remove_dir_all(&home).ok();
     }
@@ -35,11 +39,26 @@ pub(crate) async fn up(assets: &Assets, with_scenarios: bool) -> Result<()> {
     }
     // The fake kubelet lives in this process, so the servers end with it.
     let stopped = Stopped(home);
-    let kubelet = scenarios::play(&plane).await?;
     println!("the scenarios are being played; Ctrl-C stops everything");
+    let kubelet = play_all(&plane).await?;
+    println!("the scenarios have been played");
     std::future::pending::<()>().await;
     drop((kubelet, plane, stopped));
     Ok(())
+}
+
+/// The tests play these two on a control plane each; here one kubelet serves both.
+async fn play_all(plane: &ControlPlane) -> Result<Kubelet> {
+    let (all, family) = (Scenario::all()?, Scenario::family()?);
+    let kubelet = Kubelet::start(&plane.api, Arc::new([all.clone(), family.clone()].concat())).await?;
+    let (played, of_family) = tokio::join!(scenarios::play(plane, &all), family::play(&plane.api, &kubelet, &family));
+    played?;
+    for (name, outcome) in of_family {
+        if let Err(error) = outcome {
+            println!("{name} was not played to its end: {error:#}");
+        }
+    }
+    Ok(kubelet)
 }
 
 /// Removes the folder after the servers, as it is declared before them.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::controllers::Controller;
+use crate::controllers::{Controller, PLAIN};
 
 pub(crate) const PROGRAM: &str = "jobset-controller";
 
@@ -21,6 +21,7 @@ pub(crate) const DEFAULT: Controller = Controller {
             "--zap-stacktrace-level=panic".to_owned(),
         ]
     },
+    ..PLAIN
 };
 
 /// With the feature gate `RestartJob`.

@@ -1,7 +1,7 @@
 //! Plays the kubelets of a few nodes against the real API server: pods run and end as their scenario says.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -15,12 +15,26 @@ use crate::scenario::{Ending, Reason, Scenario};
 
 /// Long enough for any run of the tests.
 const FOR_EVER: f64 = 86_400.0;
-const NODES: usize = 12;
+const NODES: usize = 16;
 
 /// Stops with the value.
 pub(crate) struct Kubelet {
     task: JoinHandle<()>,
-    _nodes: Nodes,
+    nodes: Nodes,
+}
+
+/// The nodes that have gone silent.
+#[derive(Clone, Default)]
+struct Silent(Arc<Mutex<BTreeSet<String>>>);
+
+impl Silent {
+    fn has(&self, node: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(node)
+    }
+
+    fn add(&self, node: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(node.to_owned());
+    }
 }
 
 impl Drop for Kubelet {
@@ -32,16 +46,25 @@ impl Drop for Kubelet {
 impl Kubelet {
     pub(crate) async fn start(api: &Api, scenarios: Arc<Vec<Scenario>>) -> Result<Self> {
         let nodes = Nodes::start(api).await?;
-        Ok(Self { task: tokio::spawn(follow(api.clone(), scenarios)), _nodes: nodes })
+        let task = tokio::spawn(follow(api.clone(), scenarios, nodes.silent.clone()));
+        Ok(Self { task, nodes })
+    }
+
+    /// The node falls silent as one without power does: no sign of life, and nothing becomes of its pods.
+    pub(crate) fn lose(&self, node: &str) {
+        self.nodes.silent.add(node);
     }
 }
 
 /// Nodes that are alive as long as the value; what becomes of their pods is somebody else's.
-pub(crate) struct Nodes(JoinHandle<()>);
+pub(crate) struct Nodes {
+    task: JoinHandle<()>,
+    silent: Silent,
+}
 
 impl Drop for Nodes {
     fn drop(&mut self) {
-        self.0.abort();
+        self.task.abort();
     }
 }
 
@@ -50,7 +73,8 @@ impl Nodes {
         for number in 0..NODES {
             create_node(api, number).await?;
         }
-        Ok(Self(tokio::spawn(beat(api.clone()))))
+        let silent = Silent::default();
+        Ok(Self { task: tokio::spawn(beat(api.clone(), silent.clone())), silent })
     }
 
     /// The name of one of them.
@@ -59,16 +83,19 @@ impl Nodes {
     }
 }
 
-/// Eight GPUs each, in three zones. The last four are for pods that ask for them, so that a test may harm these nodes
-/// without touching anybody else's pods.
+/// Eight GPUs each, in three zones. Two pools are for pods that ask for them, so that a test may harm these nodes without
+/// touching anybody else's pods.
 async fn create_node(api: &Api, number: usize) -> Result<()> {
     let name = Nodes::name(number);
-    let reserved = number >= NODES - 4;
+    let pool = match number {
+        0..8 => "shared",
+        8..12 => "reserved",
+        _ => "edge",
+    };
     let zone = ["a", "b", "c"][number % 3];
-    let pool = if reserved { "reserved" } else { "shared" };
     let labels = json!({"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone, "cloud.google.com/gke-nodepool": pool});
-    let reservation = json!({"key": "reserved", "effect": "NoSchedule"});
-    let taints = if reserved { vec![reservation] } else { Vec::new() };
+    let taint = json!({"key": pool, "effect": "NoSchedule"});
+    let taints = if pool == "shared" { Vec::new() } else { vec![taint] };
     let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": {"taints": taints}});
     api.ensure("/api/v1/nodes", &node).await?;
     let room = json!({"cpu": "64", "memory": "512Gi", "pods": "250", "nvidia.com/gpu": "8"});
@@ -92,9 +119,9 @@ async fn renew(api: &Api, node: &str) -> Result<()> {
     Ok(())
 }
 
-async fn beat(api: Api) {
+async fn beat(api: Api, silent: Silent) {
     loop {
-        for number in 0..NODES {
+        for number in (0..NODES).filter(|number| !silent.has(&Nodes::name(*number))) {
             if let Err(error) = renew(&api, &Nodes::name(number)).await {
                 eprintln!("a node's lease was not renewed: {error:#}");
             }
@@ -104,7 +131,7 @@ async fn beat(api: Api) {
 }
 
 /// Starts a task for every pod that is bound to a node, and tells it when the pod is being deleted.
-async fn follow(api: Api, scenarios: Arc<Vec<Scenario>>) {
+async fn follow(api: Api, scenarios: Arc<Vec<Scenario>>, silent: Silent) {
     let mut changes = api.watch("/api/v1/pods");
     let mut stops: HashMap<String, watch::Sender<bool>> = HashMap::new();
     let mut earlier: HashMap<[String; 2], u64> = HashMap::new();
@@ -120,7 +147,8 @@ async fn follow(api: Api, scenarios: Arc<Vec<Scenario>>) {
                 continue;
             }
         };
-        if text(&pod, "/spec/nodeName").is_empty() {
+        let node = text(&pod, "/spec/nodeName");
+        if node.is_empty() || silent.has(node) {
             continue;
         }
         let deleting = pod.pointer("/metadata/deletionTimestamp").is_some();
@@ -229,7 +257,13 @@ impl Run<'_> {
         let (failed, apps) = stopped(self.pod, self.ending, &self.started, restarts);
         let phase = if failed { "Failed" } else { "Succeeded" };
         let sidecars = sidecars_of(self.pod, Some(self.ending.sidecar.unwrap_or(143)), &self.started);
-        self.status(phase, apps, sidecars).await
+        let mut status = pod_status(self.pod, phase, &self.started, &apps, &sidecars, self.conditions(phase));
+        if let Some(told) = &self.ending.status {
+            status["status"]["reason"] = told.reason.as_str().into();
+            status["status"]["message"] = told.message.as_str().into();
+            self.event(told, &told.reason).await?;
+        }
+        self.write(&status).await
     }
 
     /// By SIGTERM, as the pod is being deleted.
@@ -250,8 +284,11 @@ impl Run<'_> {
     }
 
     async fn status(&self, phase: &str, apps: Vec<Value>, inits: Vec<Value>) -> Result<()> {
-        let more = if phase == "Failed" { self.ending.conditions.as_slice() } else { &[] };
-        self.write(&pod_status(self.pod, phase, &self.started, &apps, &inits, more)).await
+        self.write(&pod_status(self.pod, phase, &self.started, &apps, &inits, self.conditions(phase))).await
+    }
+
+    fn conditions(&self, phase: &str) -> &[Value] {
+        if phase == "Failed" { &self.ending.conditions } else { &[] }
     }
 
     async fn write(&self, status: &Value) -> Result<()> {

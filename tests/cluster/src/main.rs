@@ -12,10 +12,13 @@ mod controllers;
 mod developer;
 mod differential;
 mod expectations;
+mod family;
 mod fill;
 mod jobset;
 mod jobsets;
+mod kinds;
 mod kubelet;
+mod queueing;
 mod random_job;
 mod restarts;
 mod results;
@@ -202,6 +205,10 @@ async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
     if jobsets::scenarios::names_with_restart_job().iter().any(|name| results.wants(name)) {
         let ran = jobsets::scenarios::run_with_restart_job(assets, &tool, &mut results).await;
         results.record_error("scenarios-with-restart-job", ran);
+    }
+    if family::names().iter().any(|name| results.wants(name)) {
+        let ran = family::run(assets, &tool, &mut results).await;
+        results.record_error("family", ran);
     }
     if restarts::NAMES.iter().any(|name| results.wants(name)) {
         let ran = restarts::run_all(assets, &tool, &mut results).await;

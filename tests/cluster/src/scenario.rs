@@ -3,16 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{Api, annotation, label, text};
-use crate::yaml;
+use crate::api::{Api, annotation, array, label, text};
+use crate::family::step::Step;
+use crate::{kinds, yaml};
 
+#[derive(Clone)]
 pub(crate) struct Scenario {
+    /// The file's, without its extension.
+    pub(crate) name: String,
     objects: Vec<Value>,
     endings: Vec<Case>,
+    /// What is done and waited for once the objects are there.
+    pub(crate) steps: Vec<Step>,
 }
 
 /// The first case that fits a pod is played.
@@ -38,6 +44,11 @@ struct When {
     recreated: Vec<u64>,
     /// Part of the pod's name.
     name: Option<String>,
+    /// The nodes it runs on.
+    node: Vec<String>,
+    /// Part of the image, or of an argument, of one of its containers: an update's pods differ by these.
+    image: Option<String>,
+    argument: Option<String>,
 }
 
 /// How a pod ends; times are in seconds. Without a word it runs for a second and succeeds.
@@ -54,6 +65,10 @@ pub(crate) struct Ending {
     pub(crate) sidecar: Option<i32>,
     /// Pod conditions set at the end.
     pub(crate) conditions: Vec<Value>,
+    /// The status of the pod at its end, as the kubelet's evictions have one.
+    pub(crate) status: Option<Reason>,
+    /// Whether the containers are ready while they run.
+    pub(crate) ready: bool,
     /// The pod never starts: why its containers wait.
     pub(crate) waiting: Option<Reason>,
     /// The node refuses the pod.
@@ -79,6 +94,8 @@ impl Default for Ending {
             init: BTreeMap::new(),
             sidecar: None,
             conditions: Vec::new(),
+            status: None,
+            ready: true,
             waiting: None,
             admission: None,
             restarts: Vec::new(),
@@ -109,6 +126,8 @@ pub(crate) struct Reason {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Restart {
     pub(crate) code: i32,
+    pub(crate) reason: Option<String>,
+    pub(crate) message: Option<String>,
     /// Seconds of running before it.
     pub(crate) after: f64,
 }
@@ -129,6 +148,11 @@ impl Scenario {
         Self::of("scenarios/restarts")
     }
 
+    /// Those of the kinds beside Jobs and `JobSet`s, and of what stands above these.
+    pub(crate) fn family() -> Result<Vec<Self>> {
+        Self::of("scenarios/family")
+    }
+
     fn of(folder: &str) -> Result<Vec<Self>> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -139,17 +163,22 @@ impl Scenario {
     }
 
     fn read(file: &Path) -> Result<Self> {
-        let (mut objects, mut endings) = (Vec::new(), Vec::new());
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (mut objects, mut endings, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         for mut document in yaml::documents(file)? {
-            if document["kind"] == "Endings" {
-                let cases: Vec<Case> =
-                    serde_json::from_value(document["pods"].take()).with_context(|| file.display().to_string())?;
-                endings.extend(cases);
-            } else {
-                objects.push(document);
+            match text(&document, "/kind") {
+                "Endings" => endings.extend(listed::<Case>(document["pods"].take(), file)?),
+                "Steps" => steps.extend(listed::<Step>(document["steps"].take(), file)?),
+                _ => objects.push(document),
             }
         }
-        Ok(Self { objects, endings })
+        Ok(Self { name, objects, endings, steps })
+    }
+
+    /// The namespace its objects are in, which is one, or that of the first.
+    pub(crate) fn namespace(&self) -> &str {
+        let namespaces = self.objects.iter().map(|object| text(object, "/metadata/namespace"));
+        namespaces.into_iter().find(|namespace| !namespace.is_empty()).unwrap_or_default()
     }
 
     pub(crate) async fn create(&self, api: &Api) -> Result<()> {
@@ -159,7 +188,13 @@ impl Scenario {
                 let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
                 api.ensure("/api/v1/namespaces", &body).await?;
             }
-            api.create(&collection(object)?, object).await?;
+            let path = kinds::collection_of(object)?;
+            // Those of the whole cluster may be another scenario's too.
+            if namespace.is_empty() {
+                api.ensure(&path, object).await?;
+            } else {
+                api.create(&path, object).await?;
+            }
         }
         Ok(())
     }
@@ -187,7 +222,17 @@ impl When {
         let restart = parsed(label(pod, "jobset.sigs.k8s.io/restart-attempt"));
         let recreated = parsed(label(pod, "jobset.sigs.k8s.io/job-restart-attempt"));
         let named = self.name.as_ref().is_none_or(|part| text(pod, "/metadata/name").contains(part.as_str()));
+        let containers = array(pod, "/spec/containers");
+        let pictured = |part: &String| containers.iter().any(|container| text(container, "/image").contains(part));
+        let told = |part: &String| {
+            let mut arguments = containers.iter().flat_map(|container| array(container, "/args"));
+            arguments.any(|argument| argument.as_str().is_some_and(|argument| argument.contains(part)))
+        };
+        let node = text(pod, "/spec/nodeName");
         named
+            && (self.node.is_empty() || self.node.iter().any(|name| name == node))
+            && self.image.as_ref().is_none_or(pictured)
+            && self.argument.as_ref().is_none_or(told)
             && among(&self.index, index)
             && among(&self.earlier, Some(earlier))
             && among(&self.restart, restart)
@@ -199,18 +244,7 @@ fn among(list: &[u64], value: Option<u64>) -> bool {
     list.is_empty() || value.is_some_and(|value| list.contains(&value))
 }
 
-/// Where objects of its kind are created.
-fn collection(object: &Value) -> Result<String> {
-    let (version, kind) = (text(object, "/apiVersion"), text(object, "/kind"));
-    let (group, plural) = match kind {
-        "Job" | "CronJob" | "JobSet" | "Deployment" | "StatefulSet" | "DaemonSet" => {
-            (format!("/apis/{version}"), format!("{}s", kind.to_lowercase()))
-        }
-        "LeaderWorkerSet" => (format!("/apis/{version}"), "leaderworkersets".to_owned()),
-        "Sandbox" => (format!("/apis/{version}"), "sandboxes".to_owned()),
-        "PersistentVolumeClaim" => (format!("/api/{version}"), "persistentvolumeclaims".to_owned()),
-        "PersistentVolume" => return Ok(format!("/api/{version}/persistentvolumes")),
-        _ => bail!("no scenario has had a {kind} yet"),
-    };
-    Ok(format!("{group}/namespaces/{}/{plural}", text(object, "/metadata/namespace")))
+/// The items of a document that is no object of the API.
+fn listed<T: for<'a> Deserialize<'a>>(items: Value, file: &Path) -> Result<Vec<T>> {
+    serde_json::from_value(items).with_context(|| file.display().to_string())
 }

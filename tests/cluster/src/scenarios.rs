@@ -39,14 +39,14 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 pub(crate) async fn run(assets: &Assets, program: &Path, results: &mut Results) -> Result<()> {
-    let start = Instant::now();
+    let began = Instant::now();
     let plane = ControlPlane::start(assets, Parts::Everything).await?;
     let tool = Tool::new(program, &plane.kubeconfig)?;
     let watch = Watch::start(&plane.api);
-    let kubelet = play(&plane).await?;
+    let kubelet = start(&plane).await?;
     await_all(&plane.api).await?;
     let histories = jobsets::scenarios::await_default(&plane, &watch).await?;
-    println!("scenarios: played in {:.0} s", start.elapsed().as_secs_f32());
+    println!("scenarios: played in {:.0} s", began.elapsed().as_secs_f32());
 
     let all = tool.failures(&["-A", "--all"]).await?;
     let shown = tool.failures(&["-A"]).await?;
@@ -75,18 +75,23 @@ pub(crate) async fn run(assets: &Assets, program: &Path, results: &mut Results) 
     Ok(())
 }
 
-/// Creates everything and disrupts what is to be disrupted; pods go on to end while the result lives.
-pub(crate) async fn play(plane: &ControlPlane) -> Result<Kubelet> {
-    let api = &plane.api;
+/// Pods go on to end while the result lives.
+async fn start(plane: &ControlPlane) -> Result<Kubelet> {
     let scenarios = Arc::new(Scenario::all()?);
-    let kubelet = Kubelet::start(api, scenarios.clone()).await?;
-    for scenario in scenarios.iter() {
+    let kubelet = Kubelet::start(&plane.api, scenarios.clone()).await?;
+    play(plane, &scenarios).await?;
+    Ok(kubelet)
+}
+
+/// Creates everything and disrupts what is to be disrupted.
+pub(crate) async fn play(plane: &ControlPlane, scenarios: &[Scenario]) -> Result<()> {
+    let api = &plane.api;
+    for scenario in scenarios {
         scenario.create(api).await?;
     }
     fail_two_jobs_unseen(plane).await?;
     disrupt_pretrain(api).await?;
-    evict_second_attempt_of_llama(api).await?;
-    Ok(kubelet)
+    evict_second_attempt_of_llama(api).await
 }
 
 async fn running_pods(api: &Api, selector: &str) -> Result<Vec<Value>> {

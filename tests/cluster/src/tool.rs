@@ -140,6 +140,13 @@ impl Tool {
     }
 
     /// On a file, without a cluster.
+    pub(crate) async fn explain_in(&self, dump: &Path, workload: &str, namespace: &str) -> Result<Value> {
+        let mut command = self.command();
+        command.args(["explain", workload, "-n", namespace, "-o", "json", "-f"]).arg(dump);
+        json(&run(command).await?)
+    }
+
+    /// On a file, without a cluster.
     pub(crate) async fn report_in(&self, dump: &Path) -> Result<Value> {
         let mut command = self.command();
         command.args(["failures", "-A", "--all", "-o", "json", "-f"]).arg(dump);
@@ -163,12 +170,12 @@ pub(crate) async fn run(mut command: Command) -> Result<Output> {
 }
 
 fn json(output: &Output) -> Result<Value> {
-    ensure!(output.code == 0, "exit code {}: {}", output.code, output.stderr);
+    ensure!(output.code == 0, "exit code {}: {}", output.code, output.stderr.trim_end());
     serde_json::from_str(&output.stdout).context("-o json printed something else")
 }
 
 fn lines(output: &Output) -> Result<Vec<Failure>> {
-    ensure!(output.code == 0, "exit code {}: {}", output.code, output.stderr);
+    ensure!(output.code == 0, "exit code {}: {}", output.code, output.stderr.trim_end());
     let parse = |line| serde_json::from_str(line).with_context(|| format!("not a failure: {line}"));
     output.stdout.lines().map(parse).collect()
 }
