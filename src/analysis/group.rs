@@ -10,7 +10,7 @@ use super::words::{telling_line, total};
 use super::{Analysis, Failure};
 use crate::model::{Job, JobSetAction, Time, Word};
 use crate::policy::{NameSource, compress_indexes, requirement};
-use crate::report::{AttemptOutcome, Cause, Class, Group, GroupNode, GroupRule};
+use crate::report::{AttemptOutcome, Cause, Class, Group, GroupNode, GroupRule, NodeShare};
 use crate::request::GroupBy;
 
 /// The failures that a group is made of.
@@ -20,7 +20,7 @@ pub struct Members {
     pub failures: Vec<u32>,
 }
 
-type Grouped = (Group, Members);
+pub(super) type Grouped = (Group, Members);
 
 /// What failures are grouped by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +60,9 @@ pub(super) fn group(analysis: &Analysis, group_by: GroupBy) -> Vec<Grouped> {
     }
     let mut groups: Vec<Grouped> =
         members.into_iter().map(|(key, members)| build(analysis, &key, members, group_by)).collect();
+    if group_by == GroupBy::Node {
+        super::node_share::add(analysis, &mut groups);
+    }
     groups.sort_by(|a, b| {
         let order = |g: &Grouped| {
             let spent = g.0.gpu_seconds.unwrap_or(0.0).max(0.0);
@@ -68,7 +71,10 @@ pub(super) fn group(analysis: &Analysis, group_by: GroupBy) -> Vec<Grouped> {
             let spent = spent as u64;
             (Reverse(spent), Reverse(g.0.last_at), Reverse(g.0.failures))
         };
-        order(a).cmp(&order(b)).then_with(|| a.0.id.cmp(&b.0.id))
+        // Nodes by how far what failed on them is beyond their share of the pods.
+        let beyond = |g: &Grouped| g.0.node.as_ref().map_or(0.0, NodeShare::beyond);
+        let nodes = beyond(b).total_cmp(&beyond(a));
+        nodes.then_with(|| order(a).cmp(&order(b))).then_with(|| a.0.id.cmp(&b.0.id))
     });
     // Elsewhere the pods torn down stand in the same group as what tore them down.
     if group_by == GroupBy::Rule {
@@ -166,6 +172,7 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<u32>, group_by: GroupBy) -
         workloads: workloads.iter().map(|index| analysis.workloads[*index].reference.clone()).collect(),
         indexes: (!indexes.is_empty()).then(|| compress_indexes(indexes)),
         nodes: nodes(analysis, &failures),
+        node: None,
         first_at: times.iter().min().copied(),
         last_at: times.iter().max().copied(),
         gpu_seconds: (!spent.is_empty()).then(|| total(spent.iter().copied())),

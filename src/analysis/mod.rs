@@ -12,6 +12,7 @@ mod group;
 mod job;
 mod job_set;
 mod line;
+mod node_share;
 mod orphan;
 mod owner;
 mod report;

@@ -160,6 +160,7 @@ impl FailuresArgs {
                 targets,
                 kinds,
                 subject: None,
+                nodes: self.group_by == GroupBy::Node,
                 chunk_size: self.chunk_size,
             },
             view: View {

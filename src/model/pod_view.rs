@@ -250,14 +250,14 @@ impl PodView<'_> {
         self.status.conditions.iter().find(is)?.last_transition_time.0
     }
 
-    /// The owner and the node of a Job's pod that has one, to know how many ran where. One that may not run elsewhere says
-    /// nothing of that.
+    /// The owner and the node of a pod that has both, to know how many ran where. One that may not run elsewhere says nothing
+    /// of that.
     pub(crate) fn placed(&self, interner: &mut Interner) -> Option<(Arc<Owner>, Word)> {
         if self.spec.names_nodes() {
             return None;
         }
         let node = interner.intern_some(&self.spec.node_name)?;
-        let owner = self.metadata.controller(interner).filter(|owner| owner.is("batch", "Job"))?;
+        let owner = self.metadata.controller(interner)?;
         Some((interner.intern_owner(owner), node))
     }
 

@@ -304,7 +304,7 @@ fn counted_of(group: &Group) -> String {
 
 fn rule(group: &Group, report: &FailureReport) -> String {
     let by_rule = report.scope.group_by == "rule";
-    let Some(class) = group.class.filter(|_| by_rule) else { return group.key.clone().unwrap_or_else(none) };
+    let Some(class) = group.class.filter(|_| by_rule) else { return key(group) };
     let Some(led_to) = &group.job_set_rule else { return pod_rule(group, class) };
     // A JobSet's rule and, behind the arrow, what led to it: the Job's rule, else the Job's reason.
     let below = match (&group.rule, &led_to.job_reason) {
@@ -313,6 +313,21 @@ fn rule(group: &Group, report: &FailureReport) -> String {
         (None, None) => return led_to.label.clone(),
     };
     format!("{} ← {below}", led_to.label)
+}
+
+/// What a group has in common that is not a rule; of a node also what is amiss with it.
+fn key(group: &Group) -> String {
+    let key = group.key.clone().unwrap_or_else(none);
+    let Some(node) = &group.node else { return key };
+    let ready = match (group.nodes.first().and_then(|node| node.ready), node.silent) {
+        (Some(false), Some(true)) => Some("silent"),
+        (Some(false), _) => Some("not ready"),
+        _ => None,
+    };
+    let cordoned = (node.unschedulable == Some(true)).then_some("cordoned");
+    let amiss: Vec<&str> =
+        ready.into_iter().chain(cordoned).chain(node.conditions.iter().map(String::as_str)).collect();
+    if amiss.is_empty() { key } else { format!("{key} ({})", amiss.join(", ")) }
 }
 
 fn pod_rule(group: &Group, class: Class) -> String {
@@ -375,7 +390,14 @@ fn workloads(group: &Group, most: usize) -> String {
 fn what_happened(group: &Group) -> String {
     let text = group.cause.as_ref().map_or("", |cause| &*cause.text);
     let said = group.rule.as_ref().and_then(|rule| text.strip_prefix(&*rule.label)?.strip_prefix(": "));
-    said.unwrap_or(text).to_owned()
+    let text = said.unwrap_or(text);
+    match &group.node {
+        Some(node) => {
+            let percent = |share: f64| format!("{:.0} %", share * 100.0);
+            format!("{} of failures, {} of pods; {text}", percent(node.failure_share), percent(node.pod_share))
+        }
+        None => text.to_owned(),
+    }
 }
 
 fn namespaces(group: &Group) -> String {

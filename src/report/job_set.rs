@@ -195,6 +195,8 @@ pub enum SituationKind {
     RunBlocks,
     /// Runs were due and did not start.
     SchedulesMissed,
+    /// Runs that failed are gone from the history.
+    RunsGone,
     /// It began anew, and counts its restarts from 0.
     BegunAnew,
     /// It is restarting.

@@ -224,6 +224,28 @@ pub struct GroupNode {
     pub ready: Option<bool>,
 }
 
+/// A node beside what failed on it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeShare {
+    /// Since when it is, or is not, ready; `null` where the node was not read.
+    pub ready_since: Option<Moment>,
+    /// Whether its kubelet has stopped reporting (`Ready` is `Unknown`); `null` where the node was not read.
+    pub silent: Option<bool>,
+    /// Whether it is cordoned; `null` where the node was not read.
+    pub unschedulable: Option<bool>,
+    /// Its taints, as kubectl writes them.
+    pub taints: Vec<String>,
+    /// Its conditions that are true, `Ready` aside: pressures, its lifecycle, what a problem detector found.
+    pub conditions: Vec<String>,
+    /// Pods in the data that are, or were, on it; those that may run nowhere else are left out, but for what failed.
+    pub pods: u64,
+    /// The share of all failures that is on it, from 0 to 1.
+    pub failure_share: f64,
+    /// The share of all pods that is on it, from 0 to 1.
+    pub pod_share: f64,
+}
+
 /// Failures that belong together.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -251,6 +273,9 @@ pub struct Group {
     pub indexes: Option<String>,
     /// The nodes they were on, most failures first.
     pub nodes: Vec<GroupNode>,
+    /// Where failures are grouped by node: what is known of it, and how its share of the failures is beside that of the pods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeShare>,
     /// When the first of them ended.
     pub first_at: Option<Moment>,
     /// When the last of them ended.

@@ -42,6 +42,8 @@ pub struct Scope {
     pub kinds: Vec<TargetKind>,
     /// Instead of all these: one workload or pod, with all that bears on it.
     pub subject: Option<Subject>,
+    /// Also the nodes of pods that tell of a failure, those with most of them.
+    pub nodes: bool,
     /// Objects a page of a list read from a cluster; 0 for no pages.
     pub chunk_size: u32,
 }

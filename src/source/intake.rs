@@ -71,7 +71,7 @@ pub struct Intake {
     seen: HashMap<u64, Seen>,
     jobs: Vec<Option<Job>>,
     pods: Vec<Option<Pod>>,
-    /// Pods that are fine and were not kept, by their Job and node.
+    /// Pods that are fine and were not kept, by their owner and node.
     quiet_pods: HashMap<(Arc<Owner>, Word), u32>,
     cron_jobs: Vec<Option<CronJob>>,
     job_sets: Vec<Option<JobSet>>,
@@ -156,10 +156,19 @@ impl Intake {
         self.untitled_lists
     }
 
-    /// The nodes of the pods kept so far, each once: those first on which a pod hangs that was asked to end.
+    /// The nodes of the pods kept so far, each once: those first on which a pod hangs that was asked to end, then those with
+    /// most of them.
     pub fn nodes_of_pods(&self) -> Vec<String> {
-        let mut pods: Vec<&Pod> = self.pods.iter().flatten().collect();
-        pods.sort_by_key(|pod| (!pod.is_terminating(), pod.node.clone()));
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for node in self.pods.iter().flatten().filter_map(|pod| pod.node.as_deref()) {
+            *counts.entry(node).or_default() += 1;
+        }
+        let mut pods: Vec<&Pod> = self.pods.iter().flatten().filter(|pod| pod.node.is_some()).collect();
+        let count = |pod: &Pod| pod.node.as_deref().and_then(|node| counts.get(node).copied());
+        pods.sort_by(|a, b| {
+            let hangs = b.is_terminating().cmp(&a.is_terminating());
+            hangs.then_with(|| count(b).cmp(&count(a))).then_with(|| a.node.cmp(&b.node))
+        });
         nodes_of(pods)
     }
 

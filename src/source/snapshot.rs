@@ -179,7 +179,7 @@ pub struct Snapshot {
     pub jobs: Vec<Job>,
     /// Pods that may tell of a failure, by namespace, name and uid.
     pub pods: Vec<Pod>,
-    /// How many pods that are not among these a Job has, or had, on a node: they are fine.
+    /// How many pods that are not among these an owner has, or had, on a node: they are fine.
     pub quiet_pods: HashMap<(Arc<Owner>, Word), u32>,
     /// `CronJob`s, by namespace, name and uid.
     pub cron_jobs: Vec<CronJob>,

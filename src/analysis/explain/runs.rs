@@ -2,14 +2,55 @@
 
 use super::{Facts, Subject, job_state};
 use crate::analysis::group::what_happened;
-use crate::model::Job;
-use crate::report::{Class, Run};
+use crate::analysis::standing::runs_gone;
+use crate::model::{CronJob, Event, Job};
+use crate::report::{Class, Run, WorkloadState};
 
 /// The runs in the data, the latest first.
 pub(super) fn runs(facts: &Facts) -> Vec<Run> {
     match facts.subject {
-        Subject::CronJob(_) => facts.jobs.iter().map(|job| run(facts, job)).collect(),
+        Subject::CronJob(cron_job) => {
+            let mut runs: Vec<Run> = facts.jobs.iter().map(|job| run(facts, job)).collect();
+            runs.extend(gone(facts, cron_job));
+            runs
+        }
         _ => Vec::new(),
+    }
+}
+
+/// Runs whose Jobs are gone, the latest first, as far as Events tell of them.
+fn gone(facts: &Facts, cron_job: &CronJob) -> Vec<Run> {
+    let events = facts.events_of(cron_job);
+    let at = |reason: &str, job: &str| {
+        let named =
+            |event: &&&Event| &*event.reason == reason && event.message.split([' ', ',']).any(|word| word == job);
+        events.iter().filter(named).filter_map(|event| event.first).min()
+    };
+    let mut runs: Vec<Run> = runs_gone(&facts.jobs, &events)
+        .into_iter()
+        .map(|(job, has_failed)| Run {
+            job: job.to_owned(),
+            created_at: at("SuccessfulCreate", job),
+            ended_at: at("SawCompletedJob", job),
+            state: if has_failed { WorkloadState::Failed } else { WorkloadState::Complete },
+            failures: u64::from(has_failed),
+            cause: has_failed.then(|| "its Job is gone, and what failed it".to_owned()),
+            rule: None,
+            action: None,
+        })
+        .collect();
+    runs.sort_by(|a, b| (b.ended_at, &b.job).cmp(&(a.ended_at, &a.job)));
+    runs
+}
+
+impl<'s> Facts<'_, 's> {
+    /// Events about a `CronJob`, by time.
+    pub(super) fn events_of(&self, cron_job: &CronJob) -> Vec<&'s Event> {
+        let about = |event: &&Event| {
+            let same = event.uid.as_ref().zip(cron_job.uid.as_ref()).is_none_or(|(one, other)| one == other);
+            *event.kind == *"CronJob" && event.namespace == cron_job.namespace && event.name == cron_job.name && same
+        };
+        self.analysis.snapshot.events.iter().filter(about).collect()
     }
 }
 

@@ -23,7 +23,7 @@ use crate::report::{Class, Evidence, RolloutReport, Situation, SituationKind, Wo
 use crate::request::TargetKind;
 use crate::source::Snapshot;
 
-pub(super) use cron_job::standing as of_cron_job;
+pub(super) use cron_job::{runs_gone, standing as of_cron_job};
 pub(super) use queue::{Queues, standing as of_queue};
 
 /// A workload that makes no Jobs itself, or stands above one that does.

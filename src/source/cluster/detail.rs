@@ -204,7 +204,7 @@ impl Reading<'_> {
     }
 
     /// The nodes of pods that tell of a failure.
-    async fn nodes(&self) -> Result<Outcome, ClusterError> {
+    pub(super) async fn nodes(&self) -> Result<Outcome, ClusterError> {
         let names = self.lister.intake.lock().unwrap_or_else(PoisonError::into_inner).nodes_of_pods();
         self.nodes_called(&names).await
     }

@@ -116,7 +116,11 @@ async fn run(
         [] => Box::pin(reading.all()).await?,
         targets => Box::pin(reading.targets(targets)).await?,
     };
-    let nodes = Box::pin(reading.nodes_of_late_pods(now())).await?;
+    let nodes = if scope.nodes {
+        Box::pin(reading.nodes()).await?
+    } else {
+        Box::pin(reading.nodes_of_late_pods(now())).await?
+    };
     detail::add(&mut outcomes, Resource::Nodes, nodes);
     Ok(outcomes)
 }

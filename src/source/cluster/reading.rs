@@ -33,6 +33,7 @@ const OF_WORKLOADS: &str = "involvedObject.kind!=Pod,involvedObject.kind!=Replic
 /// Events about Jobs alone.
 pub(super) const ABOUT_JOBS: &str = "involvedObject.kind=Job";
 pub(super) const ABOUT_JOB_SETS: &str = "involvedObject.kind=JobSet";
+pub(super) const ABOUT_CRON_JOBS: &str = "involvedObject.kind=CronJob";
 
 impl<'a> Reading<'a> {
     pub(super) fn api(&self) -> &'a Api<'a> {

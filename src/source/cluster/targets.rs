@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::list::Outcome;
 use super::page::{self, Wanted};
 use super::path;
-use super::reading::{ABOUT_JOB_SETS, ABOUT_JOBS, Outcomes, Reading, outcomes};
+use super::reading::{ABOUT_CRON_JOBS, ABOUT_JOB_SETS, ABOUT_JOBS, Outcomes, Reading, outcomes};
 use crate::request::{Target, TargetKind};
 use crate::source::nearest;
 use crate::source::{ListHead, Position, Resource, SourceState};
@@ -160,19 +160,20 @@ impl Reading<'_> {
         let (more_cron_jobs, more_job_sets) =
             (missing(TargetKind::CronJob, &names.cron_jobs), missing(TargetKind::JobSet, &asked));
         let more_job_sets: BTreeSet<String> = more_job_sets.into_iter().chain(train_jobs.iter().cloned()).collect();
-        let (pods, owning_cron_jobs, owning_job_sets, events, events_of_job_sets) = tokio::try_join!(
+        let (pods, owning_cron_jobs, owning_job_sets, events, events_of_job_sets, events_of_cron_jobs) = tokio::try_join!(
             self.labelled(Resource::Pods, "v1", JOB_NAME, &of_jobs, Wanted::All),
             self.wrappers(Resource::CronJobs, &more_cron_jobs, false),
             self.wrappers(Resource::JobSets, &more_job_sets, false),
             self.events_of_jobs(&all_jobs, !names.job_sets.is_empty()),
             self.events_of(ABOUT_JOB_SETS, &names.job_sets),
+            self.events_of(ABOUT_CRON_JOBS, &names.cron_jobs),
         )?;
         Ok(outcomes([
             by_name.join(of_cron_jobs).join(of_job_sets),
             pods.join(pods_of_job_sets),
             cron_jobs.join(owning_cron_jobs),
             job_sets.join(owning_job_sets),
-            events.join(events_of_job_sets),
+            events.join(events_of_job_sets).join(events_of_cron_jobs),
         ]))
     }
 

@@ -119,6 +119,11 @@ fn running(facts: &Facts, job: &Job) -> String {
             cause_words(failure)
         );
     }
+    if let Some(failure) = facts.failures.iter().find(|failure| failure.class == Class::NotReady) {
+        let node = facts.on_node(failure.node().map(|node| &**node));
+        let pod = failure.pod_name().unwrap_or_default();
+        return format!("is running, and pod {pod}{node} is not ready{}{after}.", facts.since(failure.at()));
+    }
     let Some((_, last)) = own.last() else {
         return format!("is running, {} of {} pods ready; nothing of it has failed.", job.ready, job.active);
     };
