@@ -9,12 +9,18 @@ use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise_on};
 use crate::analysis::{Options, analyse, explain, find};
 use crate::render::{self, ExplanationFormat, Look};
-use crate::request::Scope;
+use crate::request::{Scope, TargetKind};
 
 const EXAMPLES: &str = "\
 Examples:
   # Why did the JobSet restart and die, attempt by attempt
   kubectl sigapps explain jobset/llama-70b -n ml-team
+
+  # Why a rollout does not get on, and what it changed
+  kubectl sigapps explain deployment/web -n shop
+
+  # What failed on a node, and where it stood
+  kubectl sigapps explain node/gpu-node-7
 
   # Which rule did this pod match, rule by rule
   kubectl sigapps explain pod train-0-x7k2p
@@ -28,7 +34,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(before_help = EXAMPLES)]
 pub(super) struct ExplainArgs {
-    /// What to explain: a job, jobset, cronjob or pod
+    /// What to explain: a workload, pod or node, by kind and name, or by name alone
     #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
     subject: Vec<String>,
 
@@ -80,9 +86,12 @@ enum Output {
 impl ExplainArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let subject = parse_subject(&self.subject).map_err(UsageError)?;
-        ensure_one_namespace(self.all_namespaces, self.files.is_empty(), self.connection.namespace().as_deref())?;
+        // A node belongs to no namespace, and so does what runs on it.
+        let is_node = subject.kind == Some(TargetKind::Node);
+        let is_one = self.files.is_empty() && !is_node;
+        ensure_one_namespace(self.all_namespaces, is_one, self.connection.namespace().as_deref())?;
         let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
-        let (from, namespace) = namespace_of(self.files, self.connection, false)?;
+        let (from, namespace) = namespace_of(self.files, self.connection, is_node)?;
         let scope =
             Scope { namespace, subject: Some(subject.clone()), chunk_size: self.chunk_size, ..Scope::default() };
         let snapshot = read(&from, &scope)?;

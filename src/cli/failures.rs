@@ -22,11 +22,15 @@ Examples:
   # What failed in the whole cluster since last night
   kubectl sigapps failures -A --since 12h
 
-  # One Job, one JobSet
+  # One Job, one JobSet; all of some kinds
   kubectl sigapps failures job/etl jobset/llama-70b -n ml-team
+  kubectl sigapps failures deployments,lws -A
+
+  # Which node failures gather on
+  kubectl sigapps failures -A --group-by node
 
   # A dump instead of a cluster
-  kubectl get jobs,cronjobs,pods,events,nodes -A -o json > dump.json
+  kubectl get jobs,cronjobs,deploy,rs,sts,ds,pods,events,nodes -A -o json > dump.json
   kubectl sigapps failures -f dump.json
 
   # For scripts: 3 if anything failed, 4 if something could not be read
@@ -35,8 +39,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(before_help = EXAMPLES)]
 pub(super) struct FailuresArgs {
-    /// Only these workloads: NAME or job/NAME, cronjob/NAME, jobset/NAME, or a kind and names: jobset NAME
-    #[arg(value_name = "[KIND/]NAME")]
+    /// Only these workloads: KIND/NAME, NAME (a job), a kind and names (jobset NAME), or all of some kinds (cronjobs,lws)
+    #[arg(value_name = "KIND|[KIND/]NAME")]
     targets: Vec<String>,
 
     /// Read files or folders instead of a cluster, - for standard input; may be repeated

@@ -18,7 +18,8 @@ pub(crate) fn standing<'s>(
     let object = crate::analysis::object("cronjob", &it.namespace, &it.name);
     if it.suspend {
         let text = "it is suspended: no run starts until it is resumed";
-        return vec![Trouble::new(SituationKind::Suspended, None, text).fact(&object, "spec.suspend", "true")];
+        let suspended = Trouble::new(SituationKind::Suspended, None, text).fact(&object, "spec.suspend", "true");
+        return gone(it, runs, events, &object).into_iter().chain([suspended]).collect();
     }
     let last =
         |reason: &str| events.iter().copied().filter(|event| &*event.reason == reason).max_by_key(|event| event.last);

@@ -89,8 +89,10 @@ pub fn read_in(
         .zip(outcomes)
         .map(|(resource, outcome)| source(&name, resource, &outcome, intake.tally(resource).objects))
         .collect();
+    // What is denied of one API group is told in one line.
+    let denied: Vec<&Source> = sources.iter().filter(|source| source.state == SourceState::Denied).collect();
     for source in &sources {
-        if let Some(line) = said(source) {
+        if let Some(line) = said(source, &denied) {
             talk(&line);
         }
     }
@@ -143,13 +145,25 @@ fn source(cluster: &str, resource: Resource, outcome: &Outcome, objects: u64) ->
     }
 }
 
-/// The line that tells of a source that was not read to its end.
-fn said(source: &Source) -> Option<String> {
+/// The line that tells of a source that was not read to its end; of what is denied of one API group, the first has it.
+fn said(source: &Source, denied: &[&Source]) -> Option<String> {
     let Source { resource, message, .. } = source;
     let message = message.as_deref().unwrap_or_default();
     match source.state {
         SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked => None,
-        SourceState::Denied => Some(format!("{resource} are left out, reading them was refused: {message}")),
+        SourceState::Denied => {
+            let group = |source: &Source| Resource::ALL.into_iter().find(|known| known.name() == source.resource);
+            let of = group(source).map(Resource::group).unwrap_or_default();
+            let same = |other: &&&Source| !of.is_empty() && group(other).map(Resource::group) == Some(of);
+            let alike: Vec<&str> = denied.iter().filter(same).map(|other| other.resource.as_str()).collect();
+            match alike.split_first() {
+                Some((first, _)) if *first != resource => None,
+                Some((_, [_, ..])) => {
+                    Some(format!("{} are left out, reading them was refused: {message}", alike.join(", ")))
+                }
+                _ => Some(format!("{resource} are left out, reading them was refused: {message}")),
+            }
+        }
         SourceState::Truncated | SourceState::Unreadable => Some(format!("{resource}: {message}")),
     }
 }
