@@ -33,7 +33,7 @@ enum Command {
     /// Show what failed, grouped by pod-failure-policy rule
     #[command(visible_alias = "failure", after_help = AFTER_HELP.as_str())]
     Failures(Box<failures::FailuresArgs>),
-    /// Tell the whole story of one Job, JobSet, CronJob or pod
+    /// Tell the whole story of one workload, pod or node
     #[command(visible_alias = "why", after_help = PLAIN_HELP.as_str())]
     Explain(Box<explain::ExplainArgs>),
     /// Restart one workload, after saying what is lost and what speaks against it

@@ -5,6 +5,7 @@ mod faults;
 mod kubeconfigs;
 mod late_pods;
 mod lists;
+mod others;
 mod restarts;
 mod subjects;
 mod support;
