@@ -80,7 +80,7 @@ fn asking(api: &FakeApi, kind: Option<TargetKind>, name: &str) -> Home {
     home
 }
 
-/// A pod is read with its ReplicaSet, and that with its Deployment; the server filters by the Deployment's own selector.
+/// A pod is read with its `ReplicaSet`, and that with its Deployment; the server filters by that one's own selector.
 #[test]
 fn whatever_is_asked_for_the_whole_deployment_is_read() {
     for (kind, name) in [(Some(TargetKind::Deployment), "web"), (Some(TargetKind::Pod), "web-5d-x"), (None, "web")] {
@@ -97,7 +97,7 @@ fn whatever_is_asked_for_the_whole_deployment_is_read() {
     }
 }
 
-/// A worker's StatefulSet belongs to its leader, whose StatefulSet belongs to the LeaderWorkerSet.
+/// A worker's `StatefulSet` belongs to its leader, whose own belongs to the `LeaderWorkerSet`.
 #[test]
 fn a_worker_leads_to_its_leader_worker_set() {
     let api = FakeApi::start(namespace);
