@@ -3,14 +3,11 @@ use std::collections::{HashMap, HashSet};
 use super::Analyst;
 use crate::analysis::orphan::judge_orphan;
 use crate::analysis::owner::{cron_job_reference, other_reference};
-use crate::analysis::standing::{Around, Other, Queues, Standing, Trouble, of_cron_job, of_queue, others};
+use crate::analysis::standing::{Around, EventIndex, Other, Queues, Standing, Trouble, of_cron_job, of_queue, others};
 use crate::analysis::{Failure, Told};
-use crate::model::{Event, Job, Uid};
+use crate::model::{Job, Uid};
 use crate::report::{Situation, SituationKind, WorkloadState};
 use crate::request::TargetKind;
-
-/// Events about objects of one kind and name, by time.
-type Events<'s> = HashMap<(&'s str, &'s str, &'s str), Vec<&'s Event>>;
 
 impl<'s> Analyst<'s, '_> {
     /// Pods without a Job in the data, under the workload that they belong to.
@@ -32,10 +29,7 @@ impl<'s> Analyst<'s, '_> {
 
     /// Where the workloads stand that are no Jobs, and what Kueue and a `CronJob`'s schedule keep from running.
     pub(super) fn tell_others(&mut self) {
-        let mut events: Events = HashMap::new();
-        for event in self.snapshot.events.iter().filter(|event| !matches!(&*event.kind, "Pod" | "Job" | "JobSet")) {
-            events.entry((&event.kind, &event.namespace, &event.name)).or_default().push(event);
-        }
+        let events = EventIndex::of(self.snapshot);
         let failures = self.failures_of_others();
         for other in others(self.snapshot).filter(|other| !other.is_part()) {
             self.tell_other(other, &events, &failures);
@@ -53,7 +47,7 @@ impl<'s> Analyst<'s, '_> {
         by_workload
     }
 
-    fn tell_other(&mut self, other: Other<'s>, events: &Events<'s>, failures: &HashMap<usize, Vec<Failure<'s>>>) {
+    fn tell_other(&mut self, other: Other<'s>, events: &EventIndex<'s>, failures: &HashMap<usize, Vec<Failure<'s>>>) {
         let head = other.head();
         let mut names = vec![(other.kind(), &*head.name)];
         let above =
@@ -65,13 +59,13 @@ impl<'s> Analyst<'s, '_> {
         let reference = other_reference(other);
         let known = self.index.get(&reference).copied();
         let none = Vec::new();
-        let key = (other.kind().kind(), &*head.namespace, &*head.name);
         let around = Around {
             snapshot: self.snapshot,
             pods: known.and_then(|known| self.pods_of_others.get(&known)).map_or(&[], Vec::as_slice),
             failures: known.and_then(|known| failures.get(&known)).unwrap_or(&none),
             // Of one that was deleted and made again, only what is of this one.
-            events: &of_uid(events.get(&key), head.uid.as_ref()),
+            events: &events.about(other.kind().kind(), &head.namespace, &head.name, head.uid.as_ref()),
+            index: events,
             now: self.options.now,
         };
         let standing = other.standing(&around);
@@ -100,7 +94,7 @@ impl<'s> Analyst<'s, '_> {
         }
     }
 
-    fn tell_cron_jobs(&mut self, events: &Events<'s>) {
+    fn tell_cron_jobs(&mut self, events: &EventIndex<'s>) {
         let mut runs: HashMap<(&str, &str), Vec<&Job>> = HashMap::new();
         for job in &self.snapshot.jobs {
             if let Some(owner) = job.owner.as_ref().filter(|owner| owner.is("batch", "CronJob")) {
@@ -111,10 +105,8 @@ impl<'s> Analyst<'s, '_> {
             if !self.has_labels(&cron_job.labels) || !self.is_asked_for(&[(TargetKind::CronJob, &*cron_job.name)]) {
                 continue;
             }
-            let key = ("CronJob", &*cron_job.namespace, &*cron_job.name);
-            let about = of_uid(events.get(&key), cron_job.uid.as_ref());
             let own = runs.get(&(&*cron_job.namespace, &*cron_job.name)).map_or(&[][..], Vec::as_slice);
-            let troubles = of_cron_job(cron_job, own, &about, self.options.now);
+            let troubles = of_cron_job(cron_job, own, events, self.options.now);
             let workload = self.workload(cron_job_reference(cron_job));
             self.add_failures(workload, &troubles, false);
             if cron_job.suspend {
@@ -181,10 +173,4 @@ impl<'s> Analyst<'s, '_> {
             self.notes.push(format!("{are} in Kueue, which is no failure: {first}{more}"));
         }
     }
-}
-
-/// Events of the object that is there, not of one of its name that was there before it.
-fn of_uid<'s>(events: Option<&Vec<&'s Event>>, uid: Option<&Uid>) -> Vec<&'s Event> {
-    let same = |event: &&&Event| event.uid.as_ref().zip(uid).is_none_or(|(one, other)| one == other);
-    events.into_iter().flatten().filter(same).copied().collect()
 }

@@ -2,8 +2,9 @@
 
 use super::{Facts, Subject, job_state};
 use crate::analysis::group::what_happened;
-use crate::analysis::standing::runs_gone;
-use crate::model::{CronJob, Event, Job};
+use crate::analysis::standing::{EventIndex, RunGone, runs_gone};
+use crate::model::{CronJob, Job};
+use crate::policy::{label, recorded_rule};
 use crate::report::{Class, Run, WorkloadState};
 
 /// The runs in the data, the latest first.
@@ -18,40 +19,32 @@ pub(super) fn runs(facts: &Facts) -> Vec<Run> {
     }
 }
 
-/// Runs whose Jobs are gone, the latest first, as far as Events tell of them.
+/// Runs whose Jobs are gone, the latest first, as far as Events tell of them: with the rule where the Job's own Event names it.
 fn gone(facts: &Facts, cron_job: &CronJob) -> Vec<Run> {
-    let events = facts.events_of(cron_job);
-    let at = |reason: &str, job: &str| {
-        let named =
-            |event: &&&Event| &*event.reason == reason && event.message.split([' ', ',']).any(|word| word == job);
-        events.iter().filter(named).filter_map(|event| event.first).min()
+    let run = |gone: RunGone| {
+        let rule = gone.failure.and_then(|(reason, message)| {
+            let policy = cron_job.policy.as_deref()?;
+            let recorded = recorded_rule(policy, reason, message)?;
+            let rule = policy.rules.get(recorded.index)?;
+            Some((
+                label(rule, recorded.index, cron_job.rule_names.as_deref()).label.into_owned(),
+                rule.action.to_string(),
+            ))
+        });
+        let told = gone.failure.map(|(reason, message)| format!("{reason}: {message}; its Job is gone"));
+        Run {
+            job: gone.job.to_owned(),
+            created_at: gone.created,
+            ended_at: gone.ended,
+            state: if gone.has_failed { WorkloadState::Failed } else { WorkloadState::Complete },
+            failures: u64::from(gone.has_failed),
+            cause: gone.has_failed.then(|| told.unwrap_or_else(|| "its Job is gone, and what failed it".to_owned())),
+            rule: rule.as_ref().map(|(label, _)| label.clone()),
+            action: rule.map(|(_, action)| action),
+        }
     };
-    let mut runs: Vec<Run> = runs_gone(&facts.jobs, &events)
-        .into_iter()
-        .map(|(job, has_failed)| Run {
-            job: job.to_owned(),
-            created_at: at("SuccessfulCreate", job),
-            ended_at: at("SawCompletedJob", job),
-            state: if has_failed { WorkloadState::Failed } else { WorkloadState::Complete },
-            failures: u64::from(has_failed),
-            cause: has_failed.then(|| "its Job is gone, and what failed it".to_owned()),
-            rule: None,
-            action: None,
-        })
-        .collect();
-    runs.sort_by(|a, b| (b.ended_at, &b.job).cmp(&(a.ended_at, &a.job)));
-    runs
-}
-
-impl<'s> Facts<'_, 's> {
-    /// Events about a `CronJob`, by time.
-    pub(super) fn events_of(&self, cron_job: &CronJob) -> Vec<&'s Event> {
-        let about = |event: &&Event| {
-            let same = event.uid.as_ref().zip(cron_job.uid.as_ref()).is_none_or(|(one, other)| one == other);
-            *event.kind == *"CronJob" && event.namespace == cron_job.namespace && event.name == cron_job.name && same
-        };
-        self.analysis.snapshot.events.iter().filter(about).collect()
-    }
+    let index = EventIndex::of(facts.analysis.snapshot);
+    runs_gone(cron_job, &facts.jobs, &index).into_iter().map(run).collect()
 }
 
 fn run(facts: &Facts, job: &Job) -> Run {

@@ -13,17 +13,19 @@ mod stateful_set;
 mod train_job;
 mod words;
 
+use std::collections::HashMap;
+
 use super::Failure;
 use super::failure::Told;
 use crate::model::{
     DaemonSet, Deployment, DisaggregatedSet, Event, Head, LeaderWorkerSet, Pod, Queued, Sandbox, SandboxClaim,
-    SandboxWarmPool, StatefulSet, Time, TrainJob,
+    SandboxWarmPool, StatefulSet, Time, TrainJob, Uid,
 };
 use crate::report::{Class, Evidence, RolloutReport, Situation, SituationKind, WorkloadState};
 use crate::request::TargetKind;
 use crate::source::Snapshot;
 
-pub(super) use cron_job::{runs_gone, standing as of_cron_job};
+pub(super) use cron_job::{RunGone, runs_gone, standing as of_cron_job};
 pub(super) use queue::{Queues, standing as of_queue};
 
 /// A workload that makes no Jobs itself, or stands above one that does.
@@ -76,6 +78,30 @@ pub fn names_of_kind(snapshot: &Snapshot, kind: TargetKind) -> Vec<String> {
     own.chain(owners.map(|owner| owner.name.to_string())).collect()
 }
 
+/// Events by what they are about, each list by time; of pods none.
+pub(super) struct EventIndex<'s>(HashMap<(&'s str, &'s str, &'s str), Vec<&'s Event>>);
+
+impl<'s> EventIndex<'s> {
+    pub(super) fn of(snapshot: &'s Snapshot) -> Self {
+        let mut index: HashMap<_, Vec<&Event>> = HashMap::new();
+        for event in snapshot.events.iter().filter(|event| &*event.kind != "Pod") {
+            index.entry((&*event.kind, &*event.namespace, &*event.name)).or_default().push(event);
+        }
+        Self(index)
+    }
+
+    /// Events about all objects of that name.
+    pub(super) fn named<'a>(&'a self, kind: &'a str, namespace: &'a str, name: &'a str) -> &'a [&'s Event] {
+        self.0.get(&(kind, namespace, name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Events about the object of that uid, not about one of its name that was there before it.
+    pub(super) fn about(&self, kind: &str, namespace: &str, name: &str, uid: Option<&Uid>) -> Vec<&'s Event> {
+        let same = |event: &&&Event| event.uid.as_ref().zip(uid).is_none_or(|(one, other)| one == other);
+        self.named(kind, namespace, name).iter().filter(same).copied().collect()
+    }
+}
+
 /// What is known of a workload beside its own object.
 pub(super) struct Around<'a, 's> {
     pub(super) snapshot: &'s Snapshot,
@@ -85,6 +111,8 @@ pub(super) struct Around<'a, 's> {
     pub(super) failures: &'a [Failure<'s>],
     /// Events about itself, by time.
     pub(super) events: &'a [&'s Event],
+    /// Those about others.
+    pub(super) index: &'a EventIndex<'s>,
     pub(super) now: Option<Time>,
 }
 

@@ -2,7 +2,7 @@
 //! its own is `DeadlineExceeded`, which deletes the `JobSet`.
 
 use super::{Around, Standing, Trouble};
-use crate::model::{JobSet, Time, TrainJob};
+use crate::model::{Event, JobSet, Time, TrainJob};
 use crate::report::{SituationKind, WorkloadState};
 use crate::source::Snapshot;
 
@@ -73,15 +73,10 @@ fn job_set<'s>(it: &TrainJob, snapshot: &'s Snapshot) -> Option<&'s JobSet> {
 /// Said where its `JobSet` is not the first one: it was deleted, by its `ttlSecondsAfterFinished` or by hand, and made anew
 /// with all its restarts (trainer#3737, #3779).
 fn begun_anew<'s>(it: &'s TrainJob, job_set: &'s JobSet, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
-    let earlier: Vec<_> = around
-        .snapshot
-        .events
-        .iter()
-        .filter(|event| {
-            let other = event.uid.as_ref().zip(job_set.uid.as_ref()).is_some_and(|(one, other)| one != other);
-            &*event.kind == "JobSet" && event.namespace == job_set.namespace && event.name == job_set.name && other
-        })
-        .collect();
+    let of_name = around.index.named("JobSet", &job_set.namespace, &job_set.name).iter();
+    let is_other =
+        |event: &&&Event| event.uid.as_ref().zip(job_set.uid.as_ref()).is_some_and(|(one, other)| one != other);
+    let earlier: Vec<&Event> = of_name.filter(is_other).copied().collect();
     let later = it.head.created.zip(job_set.created).is_some_and(|(first, then)| then.since(first) > AT_ONCE);
     // A JobSet is also made late where it had to wait; Events of another one are what tells.
     let ended = earlier.iter().rev().find(|event| ENDS.contains(&&*event.reason));

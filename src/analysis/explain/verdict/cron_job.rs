@@ -1,7 +1,7 @@
 //! Of a `CronJob`.
 
 use super::super::Facts;
-use crate::analysis::standing::runs_gone;
+use crate::analysis::standing::{EventIndex, runs_gone};
 use crate::model::{CronJob, Job};
 use crate::report::SituationKind;
 
@@ -11,6 +11,8 @@ fn of_history(facts: &Facts, (failed, all): (usize, usize), gone: usize, before:
     let causes = Facts::causes(&own).map(|causes| format!(": {causes}")).unwrap_or_default();
     let said = Facts::said_by(&own);
     let runs = match (failed, all) {
+        (0, 1) => "the last run has not failed".to_owned(),
+        (1, 1) => "the last run failed".to_owned(),
         (0, all) => format!("none of the last {all} runs failed"),
         (failed, all) if failed == all => format!("all of the last {all} runs failed"),
         (failed, all) => format!("{failed} of the last {all} runs failed"),
@@ -48,8 +50,8 @@ pub(super) fn verdict(facts: &Facts, cron_job: &CronJob) -> String {
         None if cron_job.suspend => String::new(),
         None => format!("; it runs again by its schedule {}", cron_job.schedule),
     };
-    let gone = runs_gone(&facts.jobs, &facts.events_of(cron_job));
-    let gone_failed = gone.values().filter(|has_failed| **has_failed).count();
+    let gone = runs_gone(cron_job, &facts.jobs, &EventIndex::of(facts.analysis.snapshot));
+    let gone_failed = gone.iter().filter(|run| run.has_failed).count();
     if !gone.is_empty() {
         return of_history(facts, (failed + gone_failed, over.len() + gone.len()), gone.len(), &suspended, &success);
     }
