@@ -83,7 +83,13 @@ pub fn analyse<'s>(snapshot: &'s Snapshot, options: &Options) -> Analysis<'s> {
 
 impl Options {
     pub(super) fn wants(&self, failure: &Failure) -> bool {
-        (self.classes.is_empty() || self.classes.contains(&failure.class)) && is_within(failure, self.now, self.since)
+        let is_node = |target: &&Target| target.kind == TargetKind::Node;
+        let mut nodes = self.targets.iter().filter(is_node).peekable();
+        // Of those asked for by name, too, only what was on the nodes that are named.
+        let on_them = nodes.peek().is_none() || nodes.any(|node| failure.node().is_some_and(|on| **on == *node.name));
+        on_them
+            && (self.classes.is_empty() || self.classes.contains(&failure.class))
+            && is_within(failure, self.now, self.since)
     }
 }
 

@@ -91,7 +91,8 @@ impl ExplainArgs {
         let is_one = self.files.is_empty() && !is_node;
         ensure_one_namespace(self.all_namespaces, is_one, self.connection.namespace().as_deref())?;
         let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
-        let (from, namespace) = namespace_of(self.files, self.connection, is_node)?;
+        let everywhere = is_node && self.connection.namespace().is_none();
+        let (from, namespace) = namespace_of(self.files, self.connection, everywhere)?;
         let scope =
             Scope { namespace, subject: Some(subject.clone()), chunk_size: self.chunk_size, ..Scope::default() };
         let snapshot = read(&from, &scope)?;

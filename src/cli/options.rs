@@ -84,10 +84,17 @@ pub(super) fn split_subject(
 pub(super) fn parse_targets(arguments: &[String]) -> Result<(Vec<TargetKind>, Vec<Target>), String> {
     let [first, names @ ..] = arguments else { return Ok((Vec::new(), Vec::new())) };
     let kinds: Option<Vec<TargetKind>> = first.split(',').map(TargetKind::parse).collect();
+    if let Some(unknown) =
+        first.split(',').find(|kind| TargetKind::parse(kind).is_none()).filter(|_| first.contains(','))
+    {
+        return Err(format!("kind {unknown:?} is not known: it takes {KINDS}"));
+    }
     let targets = match (kinds, names) {
         (Some(kinds), []) => {
-            let pods = kinds.contains(&TargetKind::Pod);
-            return if pods { Err(NO_PODS.to_owned()) } else { Ok((kinds, Vec::new())) };
+            return match kinds.iter().find_map(|kind| not_by_kind(*kind)) {
+                Some(refusal) => Err(refusal.to_owned()),
+                None => Ok((kinds, Vec::new())),
+            };
         }
         (Some(kinds), names) if kinds.len() == 1 => {
             names.iter().map(|name| parse_target(&format!("{first}/{name}"))).collect::<Result<_, _>>()?
@@ -95,6 +102,15 @@ pub(super) fn parse_targets(arguments: &[String]) -> Result<(Vec<TargetKind>, Ve
         _ => arguments.iter().map(|target| parse_target(target)).collect::<Result<_, _>>()?,
     };
     Ok((Vec::new(), targets))
+}
+
+/// Why failures are not asked for by a kind alone.
+const fn not_by_kind(kind: TargetKind) -> Option<&'static str> {
+    match kind {
+        TargetKind::Pod => Some(NO_PODS),
+        TargetKind::Node => Some("give a node by name, node/NAME, or --group-by node for all of them"),
+        _ => None,
+    }
 }
 
 const NO_PODS: &str = "failures are asked for by their workload, not by pod: explain pod/NAME tells of one pod";
@@ -209,6 +225,9 @@ mod tests {
         assert_eq!(targets(&["cronjobs,lws"]).unwrap(), (several, Vec::new()));
         assert!(targets(&["jobs", "job/a"]).is_err());
         assert!(targets(&["pods"]).unwrap_err().contains("explain pod/NAME"));
+        assert!(targets(&["nodes"]).unwrap_err().contains("--group-by node"));
+        assert!(targets(&["jobs,odd"]).unwrap_err().contains("\"odd\" is not known"));
+        assert!(targets(&["node/n"]).is_ok());
         assert!(parse_target("pod/x").unwrap_err().contains("explain pod/NAME"));
         assert!(parse_target("sts/db").is_ok());
         assert!(parse_target("job/").is_err());

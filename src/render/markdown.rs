@@ -13,7 +13,8 @@ const MOST_FACTS: usize = 12;
 /// For an incident's notes: headings, tables and code.
 pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write) -> io::Result<()> {
     let subject = &explanation.subject;
-    let title = format!("{} {}/{}", subject.kind, subject.namespace, subject.name);
+    let place = if subject.namespace.is_empty() { String::new() } else { format!("{}/", subject.namespace) };
+    let title = format!("{} {place}{}", subject.kind, subject.name);
     writeln!(out, "# {}\n", escaped(&title))?;
     writeln!(out, "**{}**\n", escaped(&explanation.verdict))?;
     if let Some(as_of) = explanation.as_of {

@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 
 use crate::model::Time;
 use crate::report::{FailureReport, SourceState, Summary};
+use crate::source::Resource;
 use crate::words::counted;
 
 /// The first line: the answer.
@@ -30,23 +31,9 @@ fn holds_nothing(report: &FailureReport) -> bool {
     report.scope.targets.is_empty() && read.map(|source| source.objects).sum::<u64>() == 0
 }
 
-/// Whether a resource is workloads: what makes pods, or stands above what does.
+/// Whether a resource is workloads.
 fn is_workload(resource: &str) -> bool {
-    matches!(
-        resource,
-        "jobs"
-            | "cronjobs"
-            | "jobsets"
-            | "deployments"
-            | "statefulsets"
-            | "daemonsets"
-            | "leaderworkersets"
-            | "disaggregatedsets"
-            | "sandboxes"
-            | "sandboxclaims"
-            | "sandboxwarmpools"
-            | "trainjobs"
-    )
+    Resource::named(resource).is_some_and(Resource::is_workload)
 }
 
 /// The second line: what the answer was made from.

@@ -82,7 +82,7 @@ impl TargetKind {
         }
     }
 
-    /// Reads a kind in the forms that kubectl takes: singular, plural, short name, the first two with the group, too.
+    /// Reads a kind in the forms that kubectl takes: singular, plural, short name, each with its group or without.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         Self::ALL.into_iter().find(|kind| {
@@ -90,9 +90,9 @@ impl TargetKind {
             let bare = match text.split_once('.') {
                 Some((bare, rest)) if rest == group => bare,
                 Some(_) => return false,
-                None => return text == singular || text == plural || (!short.is_empty() && text == short),
+                None => &text,
             };
-            bare == singular || bare == plural
+            bare == singular || bare == plural || (!short.is_empty() && bare == short)
         })
     }
 
@@ -146,6 +146,7 @@ mod tests {
             ("jobsets.jobset.x-k8s.io", Some(TargetKind::JobSet)),
             ("deploy", Some(TargetKind::Deployment)),
             ("deployments.apps", Some(TargetKind::Deployment)),
+            ("deploy.apps", Some(TargetKind::Deployment)),
             ("sts", Some(TargetKind::StatefulSet)),
             ("ds", Some(TargetKind::DaemonSet)),
             ("lws", Some(TargetKind::LeaderWorkerSet)),

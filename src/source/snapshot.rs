@@ -164,6 +164,30 @@ impl Resource {
         }
     }
 
+    /// Whether it is workloads: what makes pods, or stands above what does.
+    pub const fn is_workload(self) -> bool {
+        matches!(
+            self,
+            Self::Jobs
+                | Self::CronJobs
+                | Self::JobSets
+                | Self::Deployments
+                | Self::StatefulSets
+                | Self::DaemonSets
+                | Self::LeaderWorkerSets
+                | Self::DisaggregatedSets
+                | Self::Sandboxes
+                | Self::SandboxClaims
+                | Self::SandboxWarmPools
+                | Self::TrainJobs
+        )
+    }
+
+    /// The resource of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|resource| resource.name() == name)
+    }
+
     /// Whether no report can be made without it.
     pub const fn is_core(self) -> bool {
         matches!(self, Self::Jobs | Self::Pods)

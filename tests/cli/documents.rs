@@ -17,6 +17,21 @@ fn the_readmes_output_is_real() {
     }
 }
 
+/// A dump that lacks a kind says nothing of it.
+#[test]
+fn the_readmes_dump_holds_all_that_is_read() {
+    let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
+    let (_, after) = readme.split_once("Make one with:").unwrap();
+    let (recipe, _) = after.split_once("`failures` and `explain` only read").unwrap();
+    let named: BTreeSet<&str> = recipe.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let untold: Vec<&str> = sigapps::source::Resource::ALL
+        .iter()
+        .map(|resource| resource.name())
+        .filter(|name| !named.contains(name))
+        .collect();
+    assert!(untold.is_empty(), "{untold:?}");
+}
+
 /// The table of exit codes is made from the code.
 #[test]
 fn the_readmes_exit_codes_are_the_tools() {

@@ -123,9 +123,8 @@ impl<'s, 'o> Analyst<'s, 'o> {
         let Options { targets, kinds, .. } = self.options;
         let called = targets.iter().any(|target| names.contains(&(target.kind, &*target.name)));
         let of_kind = kinds.iter().any(|wanted| names.iter().any(|(kind, _)| kind == wanted));
-        // What happened on a node is looked for when all is judged.
-        let by_node = |kind: TargetKind| kind == TargetKind::Node;
-        let on_nodes = targets.iter().any(|target| by_node(target.kind)) || kinds.iter().any(|kind| by_node(*kind));
+        // What happened on a node is known when all is judged (`Options::wants`).
+        let on_nodes = targets.iter().any(|target| target.kind == TargetKind::Node);
         (targets.is_empty() && kinds.is_empty()) || called || of_kind || on_nodes
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::analysis::owner::Owners;
 use crate::analysis::standing::{Other, others};
-use crate::model::{CronJob, Job, JobSet, Node, Pod, Time};
+use crate::model::{CronJob, Job, JobSet, Node, Owner, Pod, Time};
 use crate::request::{Target, TargetKind};
 use crate::source::{Snapshot, nearest};
 
@@ -103,6 +103,24 @@ impl<'s> Subject<'s> {
         }
     }
 
+    fn owner(self) -> Option<&'s Owner> {
+        match self {
+            Self::Job(job) => job.owner.as_ref(),
+            Self::CronJob(cron_job) => cron_job.owner.as_ref(),
+            Self::JobSet(job_set) => job_set.owner.as_ref(),
+            Self::Pod(pod) => pod.owner.as_deref(),
+            Self::Other(other) => other.head().owner.as_ref(),
+            Self::Node(_) => None,
+        }
+    }
+
+    /// Whether another one owns it.
+    fn is_of(self, other: Self) -> bool {
+        let is_owner =
+            |owner: &Owner| owner.is(other.kind().group(), other.kind().kind()) && *owner.name == *other.name();
+        self.namespace() == other.namespace() && self.owner().is_some_and(is_owner)
+    }
+
     fn created(self) -> Option<Time> {
         match self {
             Self::Job(job) => job.created,
@@ -164,6 +182,11 @@ pub fn find<'s>(snapshot: &'s Snapshot, kind: Option<TargetKind>, name: &str) ->
     // Of one that was deleted and made again, the data may hold both: the later one is meant.
     found.sort_by_key(|subject| (subject.kind(), subject.namespace(), Reverse(subject.created())));
     found.dedup_by_key(|subject| (subject.kind(), subject.namespace()));
+    // Of one that owns another of its name, as a TrainJob its JobSet, the upper one is meant.
+    if kind.is_none() {
+        let all = found.clone();
+        found.retain(|subject| !all.iter().any(|other| subject.is_of(*other)));
+    }
     match &found[..] {
         [one] => Ok(*one),
         [] => {

@@ -36,7 +36,7 @@ impl Reading<'_> {
     /// Reads all that bears on one workload or pod: what owns it, all Jobs and pods of that, Events of all of them, and the
     /// nodes of pods that tell of a failure; what checkpoints lie on, and what was taken of it or of pods.
     pub(super) async fn detail(&self, subject: &Subject) -> Result<Outcomes, ClusterError> {
-        let (targets, pods) = self.resolve(subject).await?;
+        let (targets, pods) = Box::pin(self.resolve(subject)).await?;
         let mut outcomes = Box::pin(self.targets(&targets)).await?;
         let (pod_events, nodes, storage) = tokio::join!(self.pod_events(), self.nodes(), self.storage());
         add(&mut outcomes, Resource::Pods, pods);
@@ -74,7 +74,7 @@ impl Reading<'_> {
             }
         }
         let is_last = targets.is_empty() && pods.state == SourceState::NotAsked;
-        targets.extend(self.called(subject, is_last).await?);
+        targets.extend(Box::pin(self.called(subject, is_last)).await?);
         if targets.is_empty() && pods.state == SourceState::NotAsked {
             return Err(self.nothing_of_any_kind(&subject.name).await);
         }
@@ -94,8 +94,10 @@ impl Reading<'_> {
         }
         let mut targets = Vec::new();
         let mut refused = None;
-        for kind in NAMED {
-            match self.is_there(Resource::of(kind), &subject.name).await {
+        let asked = NAMED.map(|kind| async move { (kind, self.is_there(Resource::of(kind), &subject.name).await) });
+        let mut found = stream::iter(asked).buffered(AT_ONCE);
+        while let Some((kind, is_there)) = found.next().await {
+            match is_there {
                 Ok(true) => targets.push(target(kind)),
                 Ok(false) => {}
                 Err(error) => refused = refused.or(Some(error)),

@@ -152,9 +152,9 @@ fn said(source: &Source, denied: &[&Source]) -> Option<String> {
     match source.state {
         SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked => None,
         SourceState::Denied => {
-            let group = |source: &Source| Resource::ALL.into_iter().find(|known| known.name() == source.resource);
-            let of = group(source).map(Resource::group).unwrap_or_default();
-            let same = |other: &&&Source| !of.is_empty() && group(other).map(Resource::group) == Some(of);
+            let group = |source: &Source| Resource::named(&source.resource).map(Resource::group).unwrap_or_default();
+            let of = group(source);
+            let same = |other: &&&Source| !of.is_empty() && group(other) == of;
             let alike: Vec<&str> = denied.iter().filter(same).map(|other| other.resource.as_str()).collect();
             match alike.split_first() {
                 Some((first, _)) if *first != resource => None,
