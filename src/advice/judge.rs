@@ -2,7 +2,7 @@ use super::case::Case;
 use super::checkpoint;
 use super::draft::Advice;
 use crate::analysis::{object, telling_line};
-use crate::model::{Action, Job};
+use crate::model::{Action, Job, Pod};
 use crate::policy::requirement;
 use crate::report::{Class, SuggestionKind};
 
@@ -60,13 +60,30 @@ impl Case<'_> {
         let why = match self.failure.class {
             Class::Unknown if self.failure.job.is_none() => "its Job is not in the data: read it to learn its policy",
             Class::NoJob => match self.replaced_by() {
+                Some(controller) if self.was_refused() => {
+                    let reason = self.failure.pod.and_then(Pod::reason).unwrap_or("no reason given");
+                    let why = format!(
+                        "the kubelet refused the pod ({reason}) before a container ran, and a {controller} makes another in its place, \
+                         which may end alike: see what the node has left, and what of it is unhealthy"
+                    );
+                    return self.inspect(&why, self.describe_pod_and_node());
+                }
                 Some(controller) => {
                     return self.inspect(
                         &format!("a {controller} makes another pod in its place, which may end alike: look at what the container said"),
                         self.look(),
                     );
                 }
-                None => "it belongs to no Job, and is not made again by itself: look at what the container said",
+                None => match self.unknown_owner() {
+                    // Whether that one makes another pod, and when it gives up, is not known here.
+                    Some(owner) => {
+                        let why = format!(
+                            "its owner, a {owner}, may make another in its place: look at what the container said"
+                        );
+                        return self.inspect(&why, self.look());
+                    }
+                    None => "it belongs to no Job, and is not made again by itself: look at what the container said",
+                },
             },
             Class::Unknown => "another controller manages the Job: look at it where that one records its outcome",
             Class::Rule if self.failure.rule.is_some_and(|hit| *hit.action == Action::Ignore) => {
@@ -77,6 +94,18 @@ impl Case<'_> {
             _ => "no rule matched: look at what the container said",
         };
         self.inspect(why, self.look())
+    }
+
+    /// The kind of a pod's owner that is neither a Job, nor a node, nor a Sandbox, which makes no pod again.
+    fn unknown_owner(&self) -> Option<&str> {
+        let owner = self.failure.pod?.owner.as_ref()?;
+        let is_known = owner.is("", "Node") || owner.is("agents.x-k8s.io", "Sandbox");
+        (!is_known).then_some(&*self.analysis.workloads[self.failure.workload].reference.kind)
+    }
+
+    /// Whether no container of the pod ever ran.
+    fn was_refused(&self) -> bool {
+        self.failure.pod.is_some_and(|pod| !pod.has_container_statuses)
     }
 
     /// A rule that ends the Job or the index: somebody said that another try does not help.

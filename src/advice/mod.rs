@@ -80,6 +80,10 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
         let position = position_of(by_rule, &failures);
         drafts.add(position, advice, &failures);
     }
+    for (advice, failures) in others::of_lost_nodes(analysis, kubectl) {
+        let position = position_of(by_rule, &failures);
+        drafts.add(position, advice, &failures);
+    }
     let mut merged: Vec<Merged> = drafts.into_merged();
     merged.sort_by_key(|merged| (merged.advice.kind, merged.position));
     name_alternatives(&mut merged);
@@ -132,6 +136,7 @@ impl Drafts {
             }
             advices.extend(enable_checkpoint(analysis, workload, &failures, kubectl));
             advices.extend(others::advices(analysis, workload, &failures, kubectl));
+            advices.extend(teardown::of_pods(analysis, workload, now, kubectl));
             // Pods torn down call for nothing, unless it is they that hold all up.
             let own = failures.iter().filter(|index| analysis.failures[**index as usize].class != Class::Collateral);
             let own: Vec<u32> = own.copied().collect();

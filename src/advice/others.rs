@@ -1,12 +1,14 @@
 //! What workloads that are no Jobs call for as a whole, `CronJob`s whose runs do not start, and what Kueue holds.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::Kubectl;
 use super::command::Command;
 use super::draft::Advice;
 use crate::analysis::{Analysis, Failure, Other, Workload};
-use crate::model::{Head, Pod};
+use crate::model::{Head, Node, Pod};
 use crate::report::{Class, Safety, Situation, SituationKind, SuggestionKind};
 use crate::words::list_names;
 
@@ -37,7 +39,7 @@ impl Subject<'_> {
             SituationKind::NotReplaced => self.not_replaced(situation)?,
             SituationKind::CreationRefused => self.refused(situation),
             SituationKind::EndlessRestarts => self.endless(situation)?,
-            SituationKind::Restarting => self.inspect("its groups were made anew: what remains of that are Events"),
+            SituationKind::Restarting => self.groups_made_anew()?,
             SituationKind::NotRecreated => self.not_recreated()?,
             SituationKind::ReferenceMissing => self.reference_missing(situation),
             SituationKind::Deactivated => self.deactivated(situation)?,
@@ -56,6 +58,11 @@ impl Subject<'_> {
             _ => return None,
         };
         Some(Advice { evidence: situation.evidence.clone(), ..advice })
+    }
+
+    fn groups_made_anew(&self) -> Option<Advice> {
+        let Other::LeaderWorkerSet(_) = self.workload.standing.as_ref()?.0 else { return None };
+        Some(self.inspect("its groups were made anew: what remains of that are Events"))
     }
 
     fn inspect(&self, why: &str) -> Advice {
@@ -103,7 +110,7 @@ impl Subject<'_> {
         let by_hand = match self.workload.standing.as_ref()?.0 {
             // kubernetes#67250.
             Other::StatefulSet(it) if it.is_ordered => {
-                "; the pod that fails is not replaced by that: delete it by hand afterwards"
+                "; neither replaces the pod that fails: delete it by hand afterwards"
             }
             _ => "",
         };
@@ -130,7 +137,8 @@ impl Subject<'_> {
             situation.text.starts_with(&named).then_some(pod)
         })?;
         let why = format!(
-            "its template was taken back, and pod {} of the version before that is never replaced by itself: delete it",
+            "no version of the template reaches pod {} before it is ready, which it does not become: delete it, and it is made from \
+             the newest",
             pod.name
         );
         let delete = self.kubectl.write(Safety::Destructive, &["delete", "pod", &pod.name, "-n", &pod.namespace], None);
@@ -150,9 +158,23 @@ impl Subject<'_> {
         let (namespace, _) = self.place();
         if situation.text.contains("exceeded quota") {
             let quotas = self.kubectl.read(&["describe", "resourcequota", "-n", namespace]);
-            return of(SuggestionKind::FreeCapacity, &situation.text, quotas);
+            let why = format!("{}: ask for less, free some of it, or raise the quota", quota(&situation.text));
+            return of(SuggestionKind::FreeCapacity, &why, quotas);
         }
-        of(SuggestionKind::FixConfig, &situation.text, self.describe())
+        let why = if situation.text.contains("violates PodSecurity") {
+            "the namespace's Pod Security level forbids what its pod template asks for: change the template, or the level"
+                .to_owned()
+        } else {
+            "the API server refuses its pods: change the template, or what refuses it".to_owned()
+        };
+        // A Deployment's pods are made by its ReplicaSet, which has the Events.
+        let newest = self.workload.standing.as_ref().and_then(|(_, standing)| standing.rollout.as_ref()?.to.clone());
+        let replica_set = newest.filter(|_| &*self.workload.reference.kind == "Deployment");
+        let look = match replica_set {
+            Some(name) => self.kubectl.read(&["describe", "replicaset", &name, "-n", namespace]),
+            None => self.describe(),
+        };
+        of(SuggestionKind::FixConfig, &why, look)
     }
 
     /// Only `None` lets a pod that fails stay to be looked at.
@@ -202,12 +224,11 @@ impl Subject<'_> {
 
     fn reference_missing(&self, situation: &Situation) -> Advice {
         let (namespace, _) = self.place();
-        let groups = ["sandboxwarmpools", "sandboxtemplates"];
-        let all = groups.iter().flat_map(|plural| {
-            let resource = format!("{plural}.extensions.agents.x-k8s.io");
-            self.kubectl.read(&["get", &resource, "-n", namespace])
-        });
-        of(SuggestionKind::FixConfig, &situation.text, all.collect())
+        let is_pool = situation.text.contains("SandboxWarmPool \"");
+        let plural = if is_pool { "sandboxwarmpools" } else { "sandboxtemplates" };
+        let resource = format!("{plural}.extensions.agents.x-k8s.io");
+        let all = self.kubectl.read(&["get", &resource, "-n", namespace]);
+        of(SuggestionKind::FixConfig, &situation.text, all)
     }
 
     /// What Kueue took out for good.
@@ -216,11 +237,18 @@ impl Subject<'_> {
         let (namespace, name) = (&*queued.head.namespace, &*queued.head.name);
         let resource = "workloads.kueue.x-k8s.io";
         let patch = json!({"spec": {"active": true}});
-        let advice = of(
-            SuggestionKind::FixThenRestart,
-            &situation.text,
-            self.kubectl.read(&["describe", resource, name, "-n", namespace]),
-        );
+        // What a person has stopped is for that person to start.
+        let reason = queued.head.is("Evicted")?.reason.strip_prefix("DeactivatedDueTo")?;
+        let mend = match reason {
+            "RequeuingLimitExceeded" => "see why its pods did not become ready, and mend that",
+            "MaximumExecutionTimeExceeded" => {
+                "make it shorter, or give it more time (label kueue.x-k8s.io/max-exec-time-seconds)"
+            }
+            _ => "mend why",
+        };
+        let why = format!("{}: first {mend}", situation.text);
+        let advice =
+            of(SuggestionKind::FixThenRestart, &why, self.kubectl.read(&["describe", resource, name, "-n", namespace]));
         Some(advice.run(self.kubectl.write(
             Safety::Mutating,
             &["patch", resource, name, "-n", namespace, "--type=merge"],
@@ -249,8 +277,43 @@ impl Subject<'_> {
         let patch = json!({"spec": {"suspend": true}});
         let words = ["patch", "trainjobs.trainer.kubeflow.org", name, "-n", namespace, "--type=merge"];
         let suspend = self.kubectl.write(Safety::Mutating, &words, Some(&patch));
-        of(SuggestionKind::Inspect, &situation.text, self.describe()).run(suspend)
+        let look = of(SuggestionKind::Inspect, &situation.text, self.describe());
+        // Who deleted the JobSet by hand wanted it to run again.
+        if situation.text.contains("without end") { look.run(suspend) } else { look }
     }
+}
+
+/// What of a refusal tells of the quota: `exceeded quota: compute, requested: …`.
+fn quota(text: &str) -> &str {
+    text.find("exceeded quota").map_or(text, |at| text[at..].trim_end_matches('.'))
+}
+
+/// Advice for nodes that are not ready: what of it ails the workloads on it is told once, for all of them.
+pub(super) fn of_lost_nodes(analysis: &Analysis, kubectl: &Kubectl) -> Vec<(Advice, Vec<u32>)> {
+    let mut lost: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for (index, failure) in (0..).zip(&analysis.failures) {
+        let by_node = failure.class == Class::NotReady && failure.reason() == Some("NodeNotReady");
+        if let Some(node) = failure.node().filter(|_| by_node) {
+            lost.entry(node).or_default().push(index);
+        }
+    }
+    lost.into_iter()
+        .filter_map(|(name, failures)| Some((of_lost_node(analysis.snapshot.node(name)?, kubectl), failures)))
+        .collect()
+}
+
+/// Source: `pkg/controller/tainteviction`, and `tolerationSeconds` that the admission plugin `DefaultTolerationSeconds` sets.
+fn of_lost_node(node: &Node, kubectl: &Kubectl) -> Advice {
+    let how = if node.is_silent { "has stopped reporting" } else { "is not ready" };
+    let why = format!(
+        "node {} {how}: bring it back; as long as it is so its pods are asked to end after their tolerationSeconds (5 minutes by \
+         default), and pods of a Deployment come up elsewhere, while a StatefulSet makes none of the same name before the old one is \
+         gone",
+        node.name
+    );
+    let advice = Advice::new(SuggestionKind::Inspect, why).run(kubectl.read(&["describe", "node", &node.name]));
+    let status = if node.is_silent { "Unknown" } else { "False" };
+    advice.fact(format!("node/{}", node.name), "status.conditions[type=Ready].status", status)
 }
 
 fn of(kind: SuggestionKind, why: &str, commands: Vec<Command>) -> Advice {

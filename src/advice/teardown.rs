@@ -24,6 +24,17 @@ pub(super) fn of_job_set(
     HeldUp { analysis, namespace: &story.job_set.namespace, so, kubectl }.unblock(&blockers, now)
 }
 
+/// Advice for pods that hold a workload up that is no Job: no other one of their name is made before they are gone.
+pub(super) fn of_pods(analysis: &Analysis, workload: usize, now: Option<Time>, kubectl: &Kubectl) -> Vec<Advice> {
+    let workload = &analysis.workloads[workload];
+    if workload.standing.is_none() {
+        return Vec::new();
+    }
+    let blockers: Vec<&Blocker> = workload.situations.iter().flat_map(|situation| &situation.blockers).collect();
+    let so = format!("the {} makes none in their place before they are gone", workload.reference.kind);
+    HeldUp { analysis, namespace: &workload.reference.namespace, so: &so, kubectl }.unblock(&blockers, now)
+}
+
 /// Until when the pods that hold a `JobSet`'s restart up may take to end.
 pub(super) fn until(story: &JobSetStory) -> Option<Time> {
     let blockers = story.situations.iter().flat_map(|situation| &situation.blockers);
@@ -89,7 +100,11 @@ impl HeldUp<'_> {
         let is_late = |blocker: &&&Blocker| {
             let is_silent = self.kubelet(blocker.node.as_deref()) == Kubelet::Silent;
             let grace = if is_silent { 0 } else { blocker.grace_seconds };
-            let until = blocker.since.map(|since| since.plus_seconds(grace + TEARDOWN_PATIENCE_SECONDS));
+            // The longer it has been silent, the less there is to wait for.
+            let node = blocker.node.as_deref().and_then(|name| self.analysis.snapshot.node(name));
+            let silent_since = node.filter(|_| is_silent).and_then(|node| node.ready_since);
+            let since = blocker.since.map(|asked| silent_since.map_or(asked, |silent| silent.min(asked)));
+            let until = since.map(|since| since.plus_seconds(grace + TEARDOWN_PATIENCE_SECONDS));
             until.zip(now).is_some_and(|(until, now)| now > until)
         };
         let mut late: Vec<&Blocker> = blockers.iter().copied().filter(|blocker| is_late(&blocker)).collect();

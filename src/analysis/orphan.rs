@@ -2,7 +2,7 @@
 
 use super::job::{ended_after, pending};
 use super::{Failure, Told, TornDownBy};
-use crate::model::{Job, Phase, Pod, Restart, TEARDOWN_PATIENCE_SECONDS, Time};
+use crate::model::{Job, Node, Phase, Pod, Restart, TEARDOWN_PATIENCE_SECONDS, Time};
 use crate::report::Class;
 use crate::source::Snapshot;
 
@@ -35,7 +35,8 @@ pub(super) fn judge_orphan<'s>(
         }];
     }
     if pod.is_terminating() {
-        return hangs(pod, now).filter(|_| !of_job).into_iter().collect();
+        let lost = held_with_node(pod, snapshot).filter(|_| holds_its_place(pod));
+        return lost.or_else(|| hangs(pod, now)).filter(|_| !of_job).into_iter().collect();
     }
     let waits = pending(0, None, pod, now, pending_after);
     let is_news = |restart: &&Restart| {
@@ -62,6 +63,20 @@ fn hangs(pod: &Pod, now: Option<Time>) -> Option<Failure<'_>> {
     (now? > until).then(|| Failure { end: None, ..Failure::of_pod(Class::Pending, 0, None, pod) })
 }
 
+/// Whether no other pod is made in a pod's place before it is gone: of its name, or on its node, there can be one only. What
+/// a `ReplicaSet` makes comes up elsewhere.
+fn holds_its_place(pod: &Pod) -> bool {
+    let kinds = ["StatefulSet", "DaemonSet"];
+    pod.owner.as_ref().is_some_and(|owner| kinds.iter().any(|kind| owner.is("apps", kind)))
+}
+
+/// A pod that was asked to end on a node whose kubelet has gone silent: it does not before the kubelet is back, the node is
+/// deleted, or the pod is by force (`pkg/controller/podgc`).
+fn held_with_node<'s>(pod: &'s Pod, snapshot: &'s Snapshot) -> Option<Failure<'s>> {
+    let node = snapshot.node(pod.node.as_deref()?).filter(|node| node.is_silent && pod.is_terminating())?;
+    Some(with_node(0, None, pod, node, node.ready_since.or(pod.deletion_requested)))
+}
+
 /// A pod that runs on a node whose kubelet has gone silent, or reports that it is not ready: the node's controller has taken
 /// `Ready` from it (`pkg/controller/nodelifecycle`, `MarkPodsNotReady`).
 pub(super) fn not_ready_with_node<'s>(
@@ -72,15 +87,19 @@ pub(super) fn not_ready_with_node<'s>(
 ) -> Option<Failure<'s>> {
     let unready = pod.unready()?;
     let node = snapshot.node(pod.node.as_deref()?).filter(|node| node.ready == Some(false))?;
+    Some(with_node(workload, job, pod, node, node.ready_since.or(unready.since)))
+}
+
+fn with_node<'s>(workload: usize, job: Option<&'s Job>, pod: &'s Pod, node: &Node, since: Option<Time>) -> Failure<'s> {
     let how = if node.is_silent { "its kubelet has stopped reporting" } else { "it is not ready" };
     let told = Told {
         reason: Some("NodeNotReady".into()),
         message: Some(format!("node {}: {how}", node.name).into()),
-        at: node.ready_since.or(unready.since),
+        at: since,
         ..Told::default()
     };
     let failure = Failure { end: None, ..Failure::of_pod(Class::NotReady, workload, job, pod) };
-    Some(Failure { told: Some(Box::new(told)), ..failure })
+    Failure { told: Some(Box::new(told)), ..failure }
 }
 
 /// A pod that runs and has not been ready for a while; one that is still starting is given as long as one that waits.

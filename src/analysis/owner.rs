@@ -189,7 +189,7 @@ fn name_of(owner: &Owner) -> Option<(TargetKind, &str)> {
 
 /// The kind of an owner; one that has the name of a kind we know and another group (`Job` of `batch.volcano.sh`) with
 /// that, as kubectl takes it.
-fn kind_name(owner: &Owner) -> Word {
+pub(super) fn kind_name(owner: &Owner) -> Word {
     let named = TargetKind::ALL.iter().find(|kind| *owner.kind == *kind.kind());
     match named {
         Some(kind) if *owner.group != *kind.group() => format!("{}.{}", owner.kind, owner.group).into(),

@@ -122,7 +122,7 @@ const VERDICTS: &[(&str, &str)] = &[
     ),
     (
         "pod/evicted-box",
-        "Pod agents/evicted-box failed 2m33s ago: pod evicted-box on gpu-node-8 was disrupted (Evicted) \"The node was low on resource: memory. Threshold quantity: 100Mi, available: 52Mi.\"; it belongs to Sandbox evicted-box, so that no podFailurePolicy judges it.",
+        "Pod agents/evicted-box failed 2m33s ago: pod evicted-box on gpu-node-8 was disrupted (Evicted) \"The node was low on resource: memory. Threshold quantity: 100Mi, available: 52Mi.\"; it belongs to Sandbox evicted-box.",
     ),
 ];
 

@@ -80,8 +80,7 @@ pub(crate) fn items_of(recording: &str) -> Vec<Value> {
 /// What `explain` makes of a file.
 pub(crate) fn explanation(path: &Path, subject: &str) -> Result<Value, FindError> {
     let (kind, name) = subject.split_once('/').map_or((None, subject), |(kind, name)| (Some(kind), name));
-    let kinds = [TargetKind::Job, TargetKind::CronJob, TargetKind::JobSet, TargetKind::Pod];
-    let kind = kind.map(|kind| kinds.into_iter().find(|of| of.name() == kind).unwrap());
+    let kind = kind.map(|kind| TargetKind::ALL.into_iter().find(|of| of.name() == kind).unwrap());
     let scope = Scope { subject: Some(Subject { kind, name: name.to_owned() }), ..Scope::default() };
     let snapshot = file::read(&[path.to_str().unwrap().to_owned()], (&scope).into(), &mut |_| {}).unwrap();
     let found = find(&snapshot, kind, name)?;
@@ -92,6 +91,43 @@ pub(crate) fn explanation(path: &Path, subject: &str) -> Result<Value, FindError
     let mut explanation = explain(&analysis, found, now);
     explanation.suggestions = advise_on(&analysis, found, now, &Kubectl::default());
     Ok(serde_json::to_value(explanation).unwrap())
+}
+
+/// What `explain` makes of a recording in `tests/fixtures/recorded`.
+pub(crate) fn explained(name: &str, subject: &str) -> Value {
+    explanation(&fixture(&format!("recorded/{name}.json")), subject).unwrap()
+}
+
+/// The same of objects written down in a test.
+pub(crate) fn explained_of_objects(objects: &Value, subject: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("objects.json");
+    std::fs::write(&path, serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string())
+        .unwrap();
+    explanation(&path, subject).unwrap()
+}
+
+/// Asserts where a subject of a recording stands, the kinds of its situations and of what is advised, and its verdict.
+pub(crate) fn tells(
+    recording: &str,
+    subject: &str,
+    (state, situations, advice): (&str, &[&str], &[&str]),
+    verdict: &str,
+) {
+    let told = explained(recording, subject);
+    let (own_state, own_situations, own_advice) = outline(&told);
+    let own = (&*own_state, &own_situations[..], &own_advice[..]);
+    assert_eq!(format!("{own:?}"), format!("{:?}", (state, situations, advice)), "{recording}: {told:#}");
+    assert_eq!(told["verdict"], verdict, "{recording}");
+}
+
+/// Where an explanation's subject stands, the kinds of its situations, and those of what is advised.
+pub(crate) fn outline(explanation: &Value) -> (String, Vec<String>, Vec<String>) {
+    let kinds = |field: &str| -> Vec<String> {
+        let all = explanation[field].as_array().unwrap();
+        all.iter().map(|one| one["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    (explanation["state"].as_str().unwrap().to_owned(), kinds("situations"), kinds("suggestions"))
 }
 
 /// The story of objects written down in a test.
@@ -164,6 +200,33 @@ impl Story {
             .collect();
         assert_eq!(found.len(), 1, "suggestions of kind {kind}: {:?}", self.report["suggestions"]);
         found[0]
+    }
+
+    /// Class, workload, reason and count of each failure.
+    pub(crate) fn failures(&self) -> Vec<(&str, &str, &str, u64)> {
+        self.lines
+            .iter()
+            .map(|line| {
+                let text = |field: &str| line[field].as_str().unwrap_or_default();
+                (text("class"), text("workload"), text("reason"), line["count"].as_u64().unwrap())
+            })
+            .collect()
+    }
+
+    /// Commands of all suggestions that change or delete something, each with what is lost by it.
+    pub(crate) fn writes(&self) -> Vec<(&str, &str)> {
+        let suggestions = self.report["suggestions"].as_array().unwrap();
+        suggestions
+            .iter()
+            .flat_map(|suggestion| {
+                let safeties = suggestion["commandSafety"].as_array().unwrap();
+                let loses = suggestion["loses"].as_str().unwrap_or_default();
+                let commands = suggestion["commands"].as_array().unwrap().iter().zip(safeties);
+                commands
+                    .filter(|(_, safety)| *safety != "readOnly")
+                    .map(move |(command, _)| (command.as_str().unwrap(), loses))
+            })
+            .collect()
     }
 
     /// Kinds of all suggestions, in their order.

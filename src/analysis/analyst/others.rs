@@ -67,6 +67,7 @@ impl<'s> Analyst<'s, '_> {
             events: &events.about(other.kind().kind(), &head.namespace, &head.name, head.uid.as_ref()),
             index: events,
             now: self.options.now,
+            pending_after: self.options.pending_after,
         };
         let standing = other.standing(&around);
         let shows = !around.failures.is_empty();
@@ -138,7 +139,7 @@ impl<'s> Analyst<'s, '_> {
                 story.and_then(|set| queues.find(TargetKind::JobSet, &set.namespace, &set.name, set.uid.as_ref()));
             found.extend(own.or(of_set).map(|queued| (reference.clone(), queued)));
         }
-        let mut told = HashSet::new();
+        let (mut told, mut stuck) = (HashSet::new(), HashSet::new());
         for (reference, queued) in found {
             if !told.insert(std::ptr::from_ref(queued)) {
                 continue;
@@ -149,17 +150,20 @@ impl<'s> Analyst<'s, '_> {
             }
             let workload = self.workload(reference);
             self.add_failures(workload, &troubles, false);
+            let has_failed = troubles.iter().any(|trouble| trouble.failure.is_some());
+            stuck.extend(has_failed.then_some(workload));
             self.workloads[workload].queued = Some(queued);
             self.workloads[workload].situations.extend(troubles.into_iter().map(|trouble| trouble.situation));
         }
-        self.note_queues();
+        self.note_queues(&stuck);
     }
 
     /// What waits in Kueue's queues has not failed, and stands in no group.
-    fn note_queues(&mut self) {
+    fn note_queues(&mut self, stuck: &HashSet<usize>) {
         let waits = |situation: &&Situation| matches!(situation.kind, SituationKind::Evicted | SituationKind::Queued);
-        let others = self.workloads.iter().filter(|workload| workload.queued.is_some());
-        let waiting = others.filter_map(|workload| {
+        let others = self.workloads.iter().enumerate();
+        let others = others.filter(|(index, workload)| workload.queued.is_some() && !stuck.contains(index));
+        let waiting = others.filter_map(|(_, workload)| {
             let situation = workload.situations.iter().find(waits)?;
             Some(format!("{}: {}", workload.reference, situation.text))
         });

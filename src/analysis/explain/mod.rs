@@ -74,7 +74,14 @@ pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Expl
 pub fn is_of(analysis: &Analysis, subject: Subject, failure: &Failure) -> bool {
     match subject {
         Subject::Pod(pod) => failure.pod.is_some_and(|other| std::ptr::eq(other, pod)),
+        // What Kueue keeps from running for good is a failure of the Job that no pod of it has.
+        Subject::Job(job) if failure.class == Class::WorkloadLevel => {
+            is_same(&analysis.workloads[failure.workload].reference, &job_reference(job))
+        }
         Subject::Job(job) => failure.job.is_some_and(|other| std::ptr::eq(other, job)),
+        Subject::Other(Other::Queued(queued)) if failure.class == Class::WorkloadLevel => {
+            analysis.workloads[failure.workload].queued.is_some_and(|other| std::ptr::eq(other, queued))
+        }
         Subject::Node(node) => failure.node().is_some_and(|on| *on == node.name),
         Subject::JobSet(job_set) => {
             is_same(&analysis.workloads[failure.workload].reference, &job_set_workload(job_set))
@@ -114,6 +121,9 @@ impl<'a, 's> Facts<'a, 's> {
             Subject::Pod(pod) => failure.pod.is_some_and(|other| std::ptr::eq(other, pod)),
             Subject::Node(_) => is_of(analysis, subject, failure),
             Subject::Other(_) if jobs.is_empty() => is_of(analysis, subject, failure),
+            Subject::Job(_) | Subject::JobSet(_) if failure.class == Class::WorkloadLevel => {
+                is_of(analysis, subject, failure)
+            }
             // Of a CronJob: what its schedule did is no run's.
             Subject::CronJob(_) if failure.job.is_none() && failure.pod.is_none() => is_of(analysis, subject, failure),
             _ => failure.job.is_some_and(|job| jobs.iter().any(|other| std::ptr::eq(*other, job))),

@@ -16,7 +16,13 @@ impl Facts<'_, '_> {
         let name = object(other.kind().name(), &head.namespace, &head.name);
         let created = entry(TimelineKind::Created, head.created, "created".to_owned(), &name);
         let mut entries = vec![created];
-        entries.extend(head.conditions.iter().filter(|condition| tells(condition)).map(|condition| {
+        // What a JobSet's own story tells is copied from there.
+        let is_copied = |condition: &&Condition| {
+            let copied = matches!(&*condition.type_, "Failed" | "Complete" | "Suspended");
+            matches!(other, Other::TrainJob(_)) && self.story.is_some() && copied
+        };
+        let own = head.conditions.iter().filter(|condition| tells(condition) && !is_copied(condition));
+        entries.extend(own.map(|condition| {
             let status = if condition.is_true { "True" } else { "False" };
             // A LeaderWorkerSet leaves the reason of the status before in a condition that is no longer True.
             let stale = matches!(other, Other::LeaderWorkerSet(_)) && !condition.is_true;

@@ -2,26 +2,37 @@
 //! whether of the old template or the new.
 
 use super::rollout::{between, revisions};
-use super::words::{NAMED, is_amiss};
+use super::words::{NAMED, is_amiss, some_of};
 use super::{Around, Standing, Trouble};
 use crate::model::{DaemonSet, Pod};
 use crate::report::{RolloutReport, SituationKind, WorkloadState};
 use crate::words::{counted, list_names};
 
+/// The longest pause before a failed pod is deleted (`failedPodsBackoff`, `cmd/kube-controller-manager/app/apps.go`): later
+/// it is over.
+const LONGEST_PAUSE_SECONDS: i64 = 15 * 60;
+
 pub(super) fn standing<'s>(it: &'s DaemonSet, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
-    let ready = it.ready.min(it.desired);
-    let summary = format!("{ready} of {} have a ready pod", counted(it.desired, "node"));
     let amiss: Vec<&Pod> = around.pods.iter().copied().filter(|pod| is_amiss(pod)).collect();
-    let troubles = [rollout_stuck(it, around, &amiss, object), unavailable(it, around, &amiss, object)];
-    let troubles: Vec<Trouble> = troubles.into_iter().flatten().take(1).chain(kills_failed(around)).collect();
+    let ready = it.ready.min(it.desired);
+    // A node that is tainted as lost is not counted any more, though a pod of it is still there.
+    let lost = amiss.iter().filter(|pod| around.lost_node(pod).is_some()).count();
+    let beyond = u32::try_from(lost).unwrap_or(u32::MAX).saturating_sub(it.desired - ready);
+    let nodes = it.desired.saturating_add(beyond);
+    let summary = some_of(ready, nodes, "node", ("has a ready pod", "have a ready pod"));
+    let troubles = [rollout_stuck(it, around, &amiss, object), unavailable(it, around, &amiss, beyond, object)];
+    let troubles: Vec<Trouble> = troubles.into_iter().flatten().take(1).chain(kills_failed(around, object)).collect();
     let state = match () {
         () if troubles.iter().any(|trouble| trouble.situation.kind == SituationKind::RolloutStuck) => {
             WorkloadState::Stuck
         }
-        () if !(troubles.is_empty() && around.failures.is_empty()) => WorkloadState::Degraded,
+        () if !around.failures.is_empty() => WorkloadState::Degraded,
+        () if troubles.iter().any(|trouble| trouble.situation.kind == SituationKind::Unavailable) => {
+            WorkloadState::Degraded
+        }
         () => WorkloadState::Running,
     };
-    Standing::new(state, summary).with(troubles)
+    Standing::new(state, summary).whole(ready >= nodes).with(troubles)
 }
 
 /// What the newest template changed, while not all nodes have it.
@@ -86,7 +97,13 @@ fn rollout_stuck<'s>(
     )
 }
 
-fn unavailable<'s>(it: &'s DaemonSet, around: &Around<'_, 's>, amiss: &[&'s Pod], object: &str) -> Option<Trouble<'s>> {
+fn unavailable<'s>(
+    it: &'s DaemonSet,
+    around: &Around<'_, 's>,
+    amiss: &[&'s Pod],
+    beyond: u32,
+    object: &str,
+) -> Option<Trouble<'s>> {
     let failing: Vec<&Pod> = amiss.iter().copied().filter(|pod| around.failure_of(pod).is_some()).collect();
     let unmade = it.desired.saturating_sub(it.scheduled);
     if failing.is_empty() && unmade == 0 {
@@ -95,9 +112,15 @@ fn unavailable<'s>(it: &'s DaemonSet, around: &Around<'_, 's>, amiss: &[&'s Pod]
     let by = if failing.is_empty() {
         format!("{} should have a pod and none is made", counted(unmade, "node"))
     } else {
-        format!("no ready pod on {}", nodes(around, &failing))
+        let uncounted = match beyond {
+            0 => "",
+            1 => ", a node that its status does not count any more, tainted as it is",
+            _ => ", nodes that its status does not count any more, tainted as they are",
+        };
+        format!("no ready pod on {}{uncounted}", nodes(around, &failing))
     };
-    let since = failing.iter().filter_map(|pod| pod.unready()?.since).min();
+    let since = |pod: &&Pod| pod.unready().and_then(|unready| unready.since).or(pod.finished_at());
+    let since = failing.iter().filter_map(since).min();
     Some(
         Trouble::new(SituationKind::Unavailable, since, by)
             .fact(object, "status.desiredNumberScheduled", it.desired.to_string())
@@ -105,13 +128,26 @@ fn unavailable<'s>(it: &'s DaemonSet, around: &Around<'_, 's>, amiss: &[&'s Pod]
     )
 }
 
-/// A pod that the kubelet refuses is deleted and made again, with a growing pause.
-fn kills_failed<'s>(around: &Around<'_, 's>) -> Option<Trouble<'s>> {
+/// A pod that the kubelet refuses, or evicts, is deleted and made again, with a growing pause (`podsShouldBeOnNode`).
+fn kills_failed<'s>(around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
     let killed: Vec<_> = around.events.iter().filter(|event| &*event.reason == "FailedDaemonPod").collect();
     let count: u32 = killed.iter().map(|event| event.count).sum();
     let last = killed.iter().max_by_key(|event| event.last)?;
-    let node = last.message.split_once(" on node ").and_then(|(_, rest)| rest.split([',', ' ']).next());
-    let node = node.map(|node| format!(", last on node {node}")).unwrap_or_default();
-    let text = format!("{} were deleted and made again{node}", counted(count, "failed pod"));
-    Some(Trouble::new(SituationKind::InPlaceRestarts, killed.iter().filter_map(|event| event.first).min(), text))
+    if around.now.zip(last.last).is_some_and(|(now, at)| now.seconds() - at.seconds() > LONGEST_PAUSE_SECONDS) {
+        return None;
+    }
+    let node = |message: &'s str| message.split_once(" on node ").and_then(|(_, rest)| rest.split([',', ' ']).next());
+    let mut on: Vec<&str> = killed.iter().filter_map(|event| node(&event.message)).collect();
+    on.sort_unstable();
+    on.dedup();
+    let on = if on.is_empty() { String::new() } else { format!(" on {}", list_names(&on, NAMED)) };
+    let (were, pauses) = if count == 1 { ("was", "") } else { ("were", ", with pauses that grow") };
+    let ago = around.ago(last.last);
+    let ago = if ago.is_empty() { ago } else { format!(", the last{ago}") };
+    let text = format!("{}{on} {were} deleted and made again{pauses}{ago}", counted(count, "failed pod"));
+    Some(Trouble::new(SituationKind::Restarting, killed.iter().filter_map(|event| event.first).min(), text).fact(
+        object,
+        "Event.reason",
+        &*last.reason,
+    ))
 }

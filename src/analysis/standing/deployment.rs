@@ -1,6 +1,7 @@
 //! Source: `pkg/controller/deployment/{sync,progress,rolling}.go`, `pkg/controller/deployment/util/deployment_util.go`.
 
 use super::rollout::{between, in_words, revisions};
+use super::words::some_of;
 use super::{Around, Standing, Trouble};
 use crate::model::{Deployment, Revision};
 use crate::report::{RolloutReport, SituationKind, WorkloadState};
@@ -10,7 +11,7 @@ use crate::words::counted;
 const PAST_DEADLINE: &str = "ProgressDeadlineExceeded";
 
 pub(super) fn standing<'s>(it: &'s Deployment, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
-    let summary = format!("{} of {} are available", it.available, counted(it.replicas, "replica"));
+    let summary = some_of(it.available, it.replicas, "replica", ("is available", "are available"));
     let stuck = it.head.is_not("Progressing").filter(|condition| &*condition.reason == PAST_DEADLINE);
     let troubles = [refused(it, object), rollout_stuck(it, around, object), paused(it, object)];
     let troubles: Vec<Trouble> = troubles.into_iter().flatten().collect();
@@ -20,7 +21,7 @@ pub(super) fn standing<'s>(it: &'s Deployment, around: &Around<'_, 's>, object: 
         () if is_short && !(troubles.is_empty() && around.failures.is_empty()) => WorkloadState::Degraded,
         () => WorkloadState::Running,
     };
-    Standing::new(state, summary).with(troubles)
+    Standing::new(state, summary).whole(!is_short).with(troubles)
 }
 
 /// What of a template that is not rolled out yet, or did not come up, differs from the one before.
@@ -73,7 +74,7 @@ fn rollout_stuck<'s>(it: &'s Deployment, around: &Around<'_, 's>, object: &str) 
 /// The API server refuses its pods: quota, admission, a webhook.
 fn refused<'s>(it: &'s Deployment, object: &str) -> Option<Trouble<'s>> {
     let condition = it.head.is("ReplicaFailure")?;
-    let text = format!("pods of it are refused: {}", condition.message);
+    let text = format!("its pods are refused: {}", condition.message);
     Some(
         Trouble::new(SituationKind::CreationRefused, condition.at, text)
             .condition(object, condition)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::words::{is_amiss, names};
+use super::words::{is_amiss, names, some_of};
 use super::{Around, OwnFailure, Standing, Trouble};
 use crate::analysis::failure::Told;
 use crate::model::{Event, LeaderWorkerSet, Ordinal, Pod, Restart, Time, human_duration};
@@ -26,18 +26,19 @@ struct Recreated<'s> {
 }
 
 pub(super) fn standing<'s>(it: &'s LeaderWorkerSet, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
-    let summary = format!("{} of {} are ready", it.ready, counted(it.groups, "group"));
+    let summary = some_of(it.ready, it.groups, "group", ("is ready", "are ready"));
     let recreated = recreated(around.events);
     let loops = recreated.iter().map(|group| group_restarts(it, around, group, object));
-    let unready = unready(it, around, object);
-    let troubles: Vec<Trouble> = loops.chain(unready).collect();
+    let held: Vec<&Pod> = around.pods.iter().copied().filter(|pod| around.is_held(pod)).collect();
+    let held = around.teardown_blocked(&held, "");
+    let troubles: Vec<Trouble> = loops.chain(held).chain(unready(it, around, object)).collect();
     let goes_on = troubles.iter().any(|trouble| trouble.situation.kind == SituationKind::EndlessRestarts);
     let state = match () {
         () if goes_on => WorkloadState::Restarting,
         () if it.ready < it.groups && !(troubles.is_empty() && around.failures.is_empty()) => WorkloadState::Degraded,
         () => WorkloadState::Running,
     };
-    Standing::new(state, summary).with(troubles)
+    Standing::new(state, summary).whole(it.ready >= it.groups).with(troubles)
 }
 
 fn recreated<'s>(events: &[&'s Event]) -> Vec<Recreated<'s>> {
@@ -117,7 +118,7 @@ fn group_of(pod: &Pod) -> Option<Ordinal> {
 /// Groups that are not ready, with the pods that are not.
 fn unready<'s>(it: &'s LeaderWorkerSet, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
     let missing = it.groups.saturating_sub(it.ready);
-    let amiss: Vec<&Pod> = around.pods.iter().copied().filter(|pod| is_amiss(pod)).collect();
+    let amiss: Vec<&Pod> = around.pods.iter().copied().filter(|pod| is_amiss(pod) && !around.is_held(pod)).collect();
     let failing = amiss.iter().any(|pod| around.failure_of(pod).is_some());
     let first = amiss.iter().find(|pod| around.failure_of(pod).is_some()).or(amiss.first())?;
     if missing == 0 || !failing {

@@ -114,6 +114,8 @@ pub(super) struct Around<'a, 's> {
     /// Those about others.
     pub(super) index: &'a EventIndex<'s>,
     pub(super) now: Option<Time>,
+    /// Seconds that a pod may wait before that is told.
+    pub(super) pending_after: i64,
 }
 
 /// Where a workload stands.
@@ -123,6 +125,8 @@ pub struct Standing<'s> {
     pub state: WorkloadState,
     /// In a sentence without a subject: `0 of 3 replicas are available`.
     pub summary: String,
+    /// Whether all that is asked for is there; what is not is only coming up, where nothing is wrong.
+    pub is_whole: bool,
     /// What is wrong with it as a whole, the most pressing first.
     pub troubles: Vec<Trouble<'s>>,
     /// What of its template changed, where that is not rolled out yet or did not come up.
@@ -153,7 +157,11 @@ pub struct OwnFailure<'s> {
 
 impl<'s> Standing<'s> {
     fn new(state: WorkloadState, summary: impl Into<String>) -> Self {
-        Self { state, summary: summary.into(), troubles: Vec::new(), rollout: None }
+        Self { state, summary: summary.into(), is_whole: true, troubles: Vec::new(), rollout: None }
+    }
+
+    fn whole(self, is_whole: bool) -> Self {
+        Self { is_whole, ..self }
     }
 
     fn with(mut self, troubles: impl IntoIterator<Item = Trouble<'s>>) -> Self {
@@ -268,6 +276,12 @@ impl<'s> Other<'s> {
             Self::DaemonSet(it) => daemon_set::rollout(it, around),
             _ => None,
         };
+        // A Sandbox, and what is above one, tells that itself.
+        let has_pods =
+            matches!(self, Self::Deployment(_) | Self::StatefulSet(_) | Self::DaemonSet(_) | Self::LeaderWorkerSet(_));
+        if has_pods && standing.troubles.is_empty() && around.failures.is_empty() && !standing.is_whole {
+            standing.summary.push_str(&around.waits());
+        }
         if let Some(asked) = self.head().deletion_requested {
             let text = "it is being deleted, and waits for what it owns, or for a finalizer";
             standing = standing.with([Trouble::new(SituationKind::Deleting, Some(asked), text)]);

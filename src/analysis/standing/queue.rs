@@ -72,10 +72,10 @@ pub(super) fn of_itself<'s>(it: &'s Queued, around: &Around<'_, 's>, _: &str) ->
         (None, Some(of)) => format!("{of} holds no quota"),
         (_, None) => "it stands for nothing that is told".to_owned(),
     };
-    let has_kind = |kind| troubles.iter().any(|trouble| trouble.situation.kind == kind);
     let state = match () {
         () if it.head.is("Finished").is_some() => WorkloadState::Complete,
-        () if has_kind(SituationKind::Deactivated) => WorkloadState::Stuck,
+        // Out for good, or in for ever: what somebody has stopped is not stuck.
+        () if troubles.iter().any(|trouble| trouble.failure.is_some()) => WorkloadState::Stuck,
         () if troubles.is_empty() => WorkloadState::Running,
         () => WorkloadState::Suspended,
     };
@@ -103,12 +103,14 @@ fn deactivated<'s>(it: &'s Queued, evicted: Option<&'s Condition>, object: &str)
             format!("it ran longer than its maximum execution time{limit}")
         }
         Some(cause) => format!("{cause}: {said}"),
-        None => "somebody deactivated it".to_owned(),
+        None => String::new(),
     };
-    let text = format!(
-        "Kueue has deactivated it: {why}; it does not run again before spec.active of workload/{} is true",
-        it.head.name
-    );
+    let by = if why.is_empty() {
+        "it was deactivated in Kueue".to_owned()
+    } else {
+        format!("Kueue has deactivated it: {why}")
+    };
+    let text = format!("{by}; it does not run again before spec.active of workload/{} is made true", it.head.name);
     let trouble = Trouble::new(SituationKind::Deactivated, evicted.and_then(|condition| condition.at), text).fact(
         object,
         "spec.active",
@@ -181,11 +183,17 @@ fn waits_for(it: &Queued) -> Option<&str> {
 fn waiting<'s>(it: &'s Queued, object: &str) -> Option<Trouble<'s>> {
     let condition = it.head.is_not("QuotaReserved")?;
     // What the queue could never hold, however long one waits.
-    let never = condition.message.contains("> maximum capacity");
+    let never = is_beyond(&condition.message);
     let never = if never { "; it asks for more than the queue can ever give" } else { "" };
     let text = format!("it waits in queue {} for quota: {}{never}", it.queue, condition.message.trim_end_matches('.'));
     let trouble = Trouble::new(SituationKind::Queued, condition.at, text).condition(object, condition);
     Some(if never.is_empty() { trouble } else { trouble.failing("NeverAdmitted", &condition.message).always() })
+}
+
+/// Whether it asks for more than each flavor that it may have can ever give, borrowed quota included: of a flavor that has
+/// only no room now, the message says `insufficient unused quota` (kueue `pkg/scheduler/flavorassigner`, `fitsResourceQuota`).
+fn is_beyond(message: &str) -> bool {
+    message.contains("> maximum capacity") && !message.contains("insufficient unused quota")
 }
 
 /// Who was to have its place.

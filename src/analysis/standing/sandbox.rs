@@ -2,9 +2,8 @@
 //! pod that is gone is made again. `extensions/controllers/` for claims and pools.
 
 use super::{Around, Standing, Trouble};
-use crate::model::{Phase, Pod, Sandbox, SandboxClaim, SandboxWarmPool};
+use crate::model::{Condition, Phase, Pod, Sandbox, SandboxClaim, SandboxWarmPool};
 use crate::report::{SituationKind, WorkloadState};
-use crate::words::counted;
 
 pub(super) fn standing<'s>(it: &'s Sandbox, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
     let ready = it.head.condition("Ready");
@@ -41,25 +40,32 @@ pub(super) fn standing<'s>(it: &'s Sandbox, around: &Around<'_, 's>, object: &st
     }
     match ready {
         Some(ready) if ready.is_true => Standing::new(WorkloadState::Running, "it is ready"),
-        Some(ready) => unready(ready, around, object),
-        None => Standing::new(WorkloadState::Running, "its controller has not said yet where it stands"),
+        Some(ready) => unready(it, ready, around, object),
+        None => Standing::new(WorkloadState::Running, "its controller has not said yet where it stands").whole(false),
     }
 }
 
-fn unready<'s>(ready: &'s crate::model::Condition, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
+fn unready<'s>(it: &'s Sandbox, ready: &'s Condition, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
     let pod = around.pods.iter().copied().find(|pod: &&Pod| around.failure_of(pod).is_some());
     let by_itself = matches!(&*ready.reason, "MultiplePods" | "ReconcilerError");
     let why = match pod {
         Some(pod) => format!("pod {}: {}", pod.name, around.ails(pod)),
-        None => ready.message.to_string(),
+        None => not_yet(it, ready),
     };
-    let trouble = (pod.is_some() || by_itself).then(|| {
-        let trouble = Trouble::new(SituationKind::Unavailable, ready.at, format!("it is not ready: {why}"));
-        let trouble = trouble.condition(object, ready).failing(&ready.reason, &ready.message);
-        if by_itself { trouble.always() } else { trouble }
-    });
-    let state = if trouble.is_some() { WorkloadState::Degraded } else { WorkloadState::Running };
-    Standing::new(state, if trouble.is_some() { "" } else { "it is not ready" }).with(trouble)
+    if pod.is_none() && !by_itself {
+        return Standing::new(WorkloadState::Running, format!("it is not ready: {why}")).whole(false);
+    }
+    let trouble = Trouble::new(SituationKind::Unavailable, ready.at, format!("it is not ready: {why}"));
+    let trouble = trouble.condition(object, ready).failing(&ready.reason, &ready.message);
+    let trouble = if by_itself { trouble.always() } else { trouble };
+    Standing::new(WorkloadState::Degraded, "").whole(false).with([trouble])
+}
+
+/// Why it is not ready yet: what the scheduler says of its pod, which the Sandbox repeats, tells more than `Ready` does.
+fn not_yet(it: &Sandbox, ready: &Condition) -> String {
+    let unscheduled = it.head.is_not("PodScheduled").filter(|told| &*told.reason == "Unschedulable");
+    let told = unscheduled.map_or(&*ready.message, |told| &*told.message);
+    told.trim_end_matches('.').to_owned()
 }
 
 /// What of its state outlives its pod.
@@ -69,7 +75,7 @@ pub(super) fn state_kept(it: &Sandbox) -> String {
         claims => {
             let names: Vec<&str> = claims.iter().map(|claim| &**claim).collect();
             let claims = crate::words::list_names(&names, 2);
-            format!("what it wrote to the claims is kept: {claims}")
+            format!("what it wrote to claims is kept ({claims})")
         }
     }
 }
@@ -78,22 +84,18 @@ pub(super) fn state_kept(it: &Sandbox) -> String {
 pub(super) fn of_claim<'s>(it: &'s SandboxClaim, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
     let given = it.sandbox.as_ref().map(|sandbox| format!("it has sandbox/{sandbox}"));
     let Some(ready) = it.head.condition("Ready") else {
-        return Standing::new(WorkloadState::Running, given.unwrap_or_else(|| "it has no Sandbox yet".to_owned()));
+        let summary = given.unwrap_or_else(|| "it has no Sandbox yet".to_owned());
+        return Standing::new(WorkloadState::Running, summary).whole(false);
     };
     let summary = given.unwrap_or_else(|| "it has no Sandbox".to_owned());
     if ready.is_true {
         return Standing::new(WorkloadState::Running, summary);
     }
-    let wants = match (&it.warm_pool, &it.template) {
-        (Some(pool), _) => format!(" (warm pool {pool})"),
-        (None, Some(template)) => format!(" (template {template})"),
-        (None, None) => String::new(),
-    };
     let trouble = |kind, text: String| Trouble::new(kind, ready.at, text).condition(object, ready);
     let fails = |trouble: Trouble<'s>| trouble.failing(&ready.reason, &ready.message).always();
     match &*ready.reason {
         "TemplateNotFound" | "WarmPoolNotFound" => {
-            let text = format!("it waits for what is not there: {}{wants}", ready.message);
+            let text = format!("it waits for what is not there: {}{}", ready.message, wanted_by(it, &ready.message));
             let trouble = fails(trouble(SituationKind::ReferenceMissing, text));
             Standing::new(WorkloadState::Stuck, summary).with([trouble])
         }
@@ -102,6 +104,10 @@ pub(super) fn of_claim<'s>(it: &'s SandboxClaim, around: &Around<'_, 's>, object
             Standing::new(WorkloadState::Complete, summary).with([trouble])
         }
         "PodSucceeded" => Standing::new(WorkloadState::Complete, summary),
+        "SandboxSuspended" => {
+            let trouble = trouble(SituationKind::Suspended, "its Sandbox is suspended: it has no pod".to_owned());
+            Standing::new(WorkloadState::Suspended, summary).with([trouble])
+        }
         "AdoptionConflict"
         | "InvalidMetadata"
         | "EnvVarsInjectionRejected"
@@ -111,43 +117,146 @@ pub(super) fn of_claim<'s>(it: &'s SandboxClaim, around: &Around<'_, 's>, object
             let text = format!("it gets no Sandbox: {}: {}", ready.reason, ready.message);
             Standing::new(WorkloadState::Stuck, summary).with([fails(trouble(SituationKind::Unavailable, text))])
         }
-        // The Sandbox's own reason: its pod tells of it.
-        _ => {
-            let sandbox = it.sandbox.as_deref();
-            let amiss = around.snapshot.sandboxes.iter().find(|sandbox_| Some(&*sandbox_.head.name) == sandbox);
-            let has_failed = amiss.is_some_and(|sandbox| sandbox.head.is("Finished").is_some());
-            let state = if has_failed { WorkloadState::Failed } else { WorkloadState::Running };
-            let of = it.sandbox.as_ref().map(|sandbox| format!("sandbox/{sandbox}: ")).unwrap_or_default();
-            let trouble = trouble(SituationKind::Unavailable, format!("it is not ready: {of}{}", ready.message));
-            Standing::new(state, summary).with([trouble])
-        }
+        _ => as_its_sandbox(it, ready, around, object),
     }
 }
 
-/// A pool: no condition tells that it does not get on, only an Event, and the template that is not there.
+/// ` (warm pool x)`, where the message does not name it.
+fn wanted_by(it: &SandboxClaim, message: &str) -> String {
+    let (what, name) = match (&it.warm_pool, &it.template) {
+        (Some(pool), _) => ("warm pool", pool),
+        (None, Some(template)) => ("template", template),
+        (None, None) => return String::new(),
+    };
+    if message.contains(&**name) { String::new() } else { format!(" ({what} {name})") }
+}
+
+/// Where its Sandbox is not ready the claim repeats the reason of that one, and its pod tells why.
+fn as_its_sandbox<'s>(
+    it: &'s SandboxClaim,
+    ready: &'s Condition,
+    around: &Around<'_, 's>,
+    object: &str,
+) -> Standing<'s> {
+    let name = it.sandbox.as_deref();
+    let of_it = |sandbox: &&Sandbox| Some(&*sandbox.head.name) == name && sandbox.head.namespace == it.head.namespace;
+    let sandbox = around.snapshot.sandboxes.iter().find(of_it);
+    let has = name.map_or_else(|| "it has no Sandbox".to_owned(), |name| format!("it has sandbox/{name}"));
+    let ails = sandbox.and_then(|sandbox| pod_of(sandbox, around));
+    let finished = sandbox.is_some_and(|sandbox| sandbox.head.is("Finished").is_some());
+    let Some(ails) = ails.or_else(|| finished.then(|| ready.message.to_string())) else {
+        let why = sandbox.map_or_else(|| ready.message.to_string(), |sandbox| not_yet(sandbox, ready));
+        return Standing::new(WorkloadState::Running, format!("{has}, which is not ready: {why}")).whole(false);
+    };
+    let state = if finished { WorkloadState::Failed } else { WorkloadState::Degraded };
+    let trouble = Trouble::new(SituationKind::Unavailable, ready.at, format!("{has}, which is not ready: {ails}"));
+    Standing::new(state, "").with([trouble.condition(object, ready)])
+}
+
+/// What ails the pod of a Sandbox: `pod x: exit 1 (app), restarts: 3`.
+fn pod_of(sandbox: &Sandbox, around: &Around) -> Option<String> {
+    let of_it = |pod: &&Pod| *pod.name == *sandbox.pod && pod.namespace == sandbox.head.namespace;
+    let pod = around.snapshot.pods.iter().find(of_it)?;
+    let failure = around.failure_elsewhere(pod)?;
+    Some(format!("pod {}: {}", pod.name, around.ails_by(pod, Some(&failure))))
+}
+
+/// How long a pool may have made none of its Sandboxes before that is told, in seconds.
+const UNMADE_SECONDS: i64 = 60;
+
+/// A pool: no condition tells that it does not get on, only an Event, its Sandboxes' pods, and claims that were told that its
+/// template is not there.
 pub(super) fn of_pool<'s>(it: &'s SandboxWarmPool, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
-    let summary =
-        format!("{} of {} are ready", it.ready, counted(it.replicas, "Sandbox").replace("Sandboxs", "Sandboxes"));
+    let is = if it.ready == 1 || it.replicas == 1 { "is" } else { "are" };
+    let noun = if it.replicas == 1 { "Sandbox" } else { "Sandboxes" };
+    let summary = format!("{} of {} {noun} {is} ready", it.ready, it.replicas);
+    let is_short = it.ready < it.replicas;
+    let trouble = no_template(it, around, object)
+        .or_else(|| not_progressing(it, around, object))
+        .or_else(|| failing_in_pool(it, around, object))
+        .or_else(|| unmade(it, around, object))
+        .filter(|_| is_short);
+    let state = match trouble.as_ref().map(|trouble| trouble.situation.kind) {
+        None => WorkloadState::Running,
+        Some(_) if it.ready > 0 => WorkloadState::Degraded,
+        Some(_) => WorkloadState::Stuck,
+    };
+    Standing::new(state, summary).whole(!is_short).with(trouble)
+}
+
+/// The pool itself says nothing (`extensions/controllers/sandboxwarmpool_controller.go`); a claim on it does.
+fn no_template<'s>(it: &'s SandboxWarmPool, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
+    let template = it.template.as_deref()?;
+    let claims = around.snapshot.sandbox_claims.iter();
+    let of_pool = |claim: &&SandboxClaim| {
+        claim.head.namespace == it.head.namespace && claim.warm_pool.as_deref() == Some(&*it.head.name)
+    };
+    let told = claims.filter(of_pool).find_map(|claim| {
+        let ready = claim.head.is_not("Ready")?;
+        (&*ready.reason == "TemplateNotFound" && ready.message.contains(template)).then_some((claim, ready))
+    });
+    let (claim, ready) = told.filter(|_| it.made == 0)?;
+    let text = format!(
+        "none of its Sandboxes is made: its template {template} is not there, as sandboxclaim/{} was told",
+        claim.head.name
+    );
+    let of_claim = crate::analysis::object("sandboxclaim", &claim.head.namespace, &claim.head.name);
+    // The failure is that of the claims, which somebody waits for.
+    Some(
+        Trouble::new(SituationKind::ReferenceMissing, it.head.created, text)
+            .fact(object, "spec.sandboxTemplateRef.name", template)
+            .condition(&of_claim, ready),
+    )
+}
+
+fn not_progressing<'s>(it: &'s SandboxWarmPool, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
     let last =
         |reason: &str| around.events.iter().filter(|event| &*event.reason == reason).max_by_key(|event| event.last);
     let got_on = last("WarmPoolProgressing").and_then(|event| event.last);
-    let stuck = last("WarmPoolNotProgressing").filter(|event| event.last > got_on);
-    let trouble = stuck.filter(|_| it.ready < it.replicas).map(|event| {
-        let text = format!("it does not get on: {}", event.message);
+    let event = last("WarmPoolNotProgressing").filter(|event| event.last > got_on)?;
+    let of_pool = |sandbox: &&Sandbox| is_of_pool(sandbox, it);
+    let unscheduled = around.snapshot.sandboxes.iter().filter(of_pool).find_map(|sandbox| {
+        let told = sandbox.head.is_not("PodScheduled").filter(|told| &*told.reason == "Unschedulable")?;
+        Some(format!(" (sandbox/{}: {})", sandbox.head.name, told.message.trim_end_matches('.')))
+    });
+    let text =
+        format!("it does not get on: {}{}", event.message.trim_end_matches('.'), unscheduled.unwrap_or_default());
+    Some(
         Trouble::new(SituationKind::Unavailable, event.first, text)
             .fact(object, "Event.reason", &*event.reason)
             .fact(object, "status.readyReplicas", it.ready.to_string())
-            .failing(&event.reason, &event.message)
-    });
-    let unmade = (it.made == 0 && it.replicas > 0 && trouble.is_none()).then(|| {
-        let template = it.template.as_deref().unwrap_or_default();
-        let text = format!("none of its Sandboxes is made: is its template {template} there?");
-        Trouble::new(SituationKind::Unavailable, it.head.created, text).fact(
-            object,
-            "spec.sandboxTemplateRef.name",
-            template,
-        )
-    });
-    let state = if trouble.is_some() { WorkloadState::Stuck } else { WorkloadState::Running };
-    Standing::new(state, summary).with(trouble.into_iter().chain(unmade))
+            .failing(&event.reason, &event.message),
+    )
+}
+
+fn is_of_pool(sandbox: &Sandbox, pool: &SandboxWarmPool) -> bool {
+    let owner = sandbox.head.owner.as_ref().filter(|owner| &*owner.kind == "SandboxWarmPool");
+    sandbox.head.namespace == pool.head.namespace && owner.is_some_and(|owner| owner.name == pool.head.name)
+}
+
+/// Its Sandboxes fail: each is told under its own name.
+fn failing_in_pool<'s>(it: &'s SandboxWarmPool, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
+    let sandboxes = around.snapshot.sandboxes.iter().filter(|sandbox| is_of_pool(sandbox, it));
+    let (sandbox, ails) = sandboxes.into_iter().find_map(|sandbox| Some((sandbox, pod_of(sandbox, around)?)))?;
+    let text = format!("its sandbox/{} is not ready: {ails}", sandbox.head.name);
+    let since = sandbox.head.is_not("Ready").and_then(|ready| ready.at);
+    Some(Trouble::new(SituationKind::Unavailable, since, text).fact(
+        object,
+        "status.readyReplicas",
+        it.ready.to_string(),
+    ))
+}
+
+fn unmade<'s>(it: &'s SandboxWarmPool, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
+    let age = around.now.zip(it.head.created).map(|(now, created)| now.seconds() - created.seconds());
+    if it.made > 0 || age.is_none_or(|age| age < UNMADE_SECONDS) {
+        return None;
+    }
+    let template = it.template.as_deref().unwrap_or_default();
+    let text = format!("none of its Sandboxes is made, and nothing tells why; it makes them from template {template}");
+    Some(Trouble::new(SituationKind::Unavailable, it.head.created, text).fact(
+        object,
+        "spec.sandboxTemplateRef.name",
+        template,
+    ))
 }

@@ -2,21 +2,28 @@
 //! first that is not running and ready holds up those behind it.
 
 use super::rollout::{between, revisions};
-use super::words::is_amiss;
+use super::words::{is_amiss, some_of};
 use super::{Around, Standing, Trouble};
 use crate::analysis::object as named;
 use crate::analysis::words::telling_line;
-use crate::model::{Pod, StatefulSet};
+use crate::model::{Phase, Pod, StatefulSet};
 use crate::report::{RolloutReport, SituationKind, WorkloadState};
-use crate::words::counted;
+
+/// What comes of a pod that does not end, for those of a higher ordinal (`processReplica`).
+const BEHIND: &str = ", and nothing is done about the pods behind it (OrderedReady)";
 
 pub(super) fn standing<'s>(it: &'s StatefulSet, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
-    let summary = format!("{} of {} are ready", it.ready, counted(it.replicas, "replica"));
-    let mut amiss: Vec<(u32, &Pod)> =
-        around.pods.iter().filter(|pod| is_amiss(pod)).filter_map(|pod| Some((ordinal(pod)?, *pod))).collect();
+    let summary = some_of(it.ready, it.replicas, "replica", ("is ready", "are ready"));
+    // One that has ended is deleted and made again at once, whatever is before it.
+    let has_ended = |pod: &Pod| matches!(pod.phase, Phase::Failed | Phase::Succeeded);
+    let amiss = around.pods.iter().filter(|pod| is_amiss(pod) && !has_ended(pod));
+    let mut amiss: Vec<(u32, &Pod)> = amiss.filter_map(|pod| Some((ordinal(pod)?, *pod))).collect();
     amiss.sort_by_key(|(ordinal, _)| *ordinal);
+    let (held, amiss): (Vec<_>, Vec<_>) = amiss.into_iter().partition(|(_, pod)| around.is_held(pod));
+    let held: Vec<&Pod> = held.into_iter().map(|(_, pod)| pod).collect();
     let troubles: Vec<Trouble> = [
         refused(it, around, object),
+        around.teardown_blocked(&held, if it.is_ordered { BEHIND } else { "" }),
         not_replaced(it, around, &amiss, object),
         rollout_stuck(it, around, &amiss, object),
         blocked(it, around, &amiss, object),
@@ -24,16 +31,13 @@ pub(super) fn standing<'s>(it: &'s StatefulSet, around: &Around<'_, 's>, object:
     .into_iter()
     .flatten()
     .collect();
-    let holds = |trouble: &Trouble| {
-        use SituationKind::{CreationRefused, NotReplaced, OrdinalBlocked, RolloutStuck};
-        matches!(trouble.situation.kind, RolloutStuck | OrdinalBlocked | NotReplaced | CreationRefused)
-    };
+    let is_short = it.ready < it.replicas;
     let state = match () {
-        () if troubles.iter().any(holds) => WorkloadState::Stuck,
-        () if it.ready < it.replicas && !around.failures.is_empty() => WorkloadState::Degraded,
+        () if !troubles.is_empty() => WorkloadState::Stuck,
+        () if is_short && !around.failures.is_empty() => WorkloadState::Degraded,
         () => WorkloadState::Running,
     };
-    Standing::new(state, summary).with(troubles)
+    Standing::new(state, summary).whole(!is_short).with(troubles)
 }
 
 /// What the newest template changed, while not all pods have it, or where one was set back.
@@ -66,7 +70,8 @@ fn refused<'s>(it: &'s StatefulSet, around: &Around<'_, 's>, object: &str) -> Op
         return None;
     }
     let message = telling_line(&event.message).unwrap_or_default();
-    let text = format!("{} of {} are made, the next is refused: {message}", it.pods, counted(it.replicas, "pod"));
+    let made = some_of(it.pods, it.replicas, "pod", ("is made", "are made"));
+    let text = format!("{made}, the next is refused: {message}");
     Some(
         Trouble::new(SituationKind::CreationRefused, event.first, text)
             .fact(object, "status.replicas", it.pods.to_string())
@@ -76,29 +81,32 @@ fn refused<'s>(it: &'s StatefulSet, around: &Around<'_, 's>, object: &str) -> Op
     )
 }
 
-/// A pod of a template that was taken back: as it never becomes ready, the update never reaches it (kubernetes#67250).
+/// A pod of an older template that is not ready: all stops at it before any pod is replaced, so that neither a version before
+/// nor a newer one ever reaches it (kubernetes#67250).
 fn not_replaced<'s>(
     it: &'s StatefulSet,
     around: &Around<'_, 's>,
     amiss: &[(u32, &'s Pod)],
     object: &str,
 ) -> Option<Trouble<'s>> {
-    let known = [it.current_revision.as_deref(), it.update_revision.as_deref()];
-    let of_another = |(_, pod): &&(u32, &Pod)| {
+    let newest = it.update_revision.as_deref()?;
+    let is_old = |(ordinal, pod): &&(u32, &Pod)| {
         let revision = pod.made_from().and_then(|from| from.revision.as_deref());
-        revision.is_some() && !known.contains(&revision)
+        *ordinal >= it.partition && revision.is_some_and(|revision| revision != newest)
     };
-    let (_, pod) = amiss.iter().find(of_another).filter(|_| it.is_ordered && it.strategy_rolls())?;
+    let (_, pod) = amiss.iter().find(is_old).filter(|_| it.is_ordered && it.strategy_rolls())?;
+    around.failure_of(pod).filter(|_| around.lost_node(pod).is_none())?;
     let revision = pod.made_from()?.revision.as_deref()?;
     let text = format!(
-        "pod {} was made from revision {revision}, which was taken back, and is not replaced before it is ready ({}): it must be deleted by hand",
+        "pod {} is of revision {revision}, which is not the newest any more ({newest}), and is not replaced before it is ready \
+         (OrderedReady), which it is not: {}; it must be deleted by hand",
         pod.name,
         around.ails(pod)
     );
     Some(
         Trouble::new(SituationKind::NotReplaced, since(pod), text)
             .fact(&of_pod(pod), "metadata.labels[controller-revision-hash]", revision)
-            .fact(object, "status.updateRevision", it.update_revision.as_deref().unwrap_or_default()),
+            .fact(object, "status.updateRevision", newest),
     )
 }
 
@@ -113,22 +121,25 @@ fn rollout_stuck<'s>(
     let wanted = it.replicas.saturating_sub(it.partition.saturating_sub(it.first_ordinal));
     let behind = wanted.saturating_sub(it.updated);
     // It goes from the last ordinal to the first.
-    let (_, pod) = amiss.last()?;
-    around.failure_of(pod)?;
-    let is_new = pod.made_from().and_then(|from| from.revision.as_deref()) == Some(update);
-    let template = if is_new { "the new" } else { "the old" };
+    let is_new = |pod: &Pod| pod.made_from().and_then(|from| from.revision.as_deref()) == Some(update);
+    let (_, pod) = amiss.iter().rfind(|(_, pod)| is_new(pod) && around.failure_of(pod).is_some())?;
     let changed = super::rollout::in_words(&told);
+    let waits = match behind {
+        0 => String::new(),
+        1 => "; 1 pod waits behind it".to_owned(),
+        more => format!("; {more} pods wait behind it"),
+    };
     let text = format!(
-        "its rollout to {update} waits for pod {}, of {template} template: {}; {} wait behind it{changed}",
+        "its rollout to {update} waits for pod {}, of the new template: {}{waits}{changed}",
         pod.name,
-        around.ails(pod),
-        counted(behind, "pod")
+        around.ails(pod)
     );
     Some(
-        Trouble::new(SituationKind::RolloutStuck, since(pod), text)
-            .fact(object, "status.updateRevision", update)
-            .fact(object, "status.updatedReplicas", it.updated.to_string())
-            .failing("RolloutStuck", ""),
+        Trouble::new(SituationKind::RolloutStuck, since(pod), text).fact(object, "status.updateRevision", update).fact(
+            object,
+            "status.updatedReplicas",
+            it.updated.to_string(),
+        ),
     )
 }
 
@@ -141,6 +152,8 @@ fn blocked<'s>(
 ) -> Option<Trouble<'s>> {
     let missing = it.replicas.saturating_sub(it.pods);
     let (_, pod) = amiss.first().filter(|_| it.is_ordered && missing > 0)?;
+    // One that is only starting holds up nothing that is worth a word.
+    around.failure_of(pod)?;
     let next = it.first_ordinal + it.pods;
     let last = it.first_ordinal + it.replicas - 1;
     let name = &it.head.name;
@@ -156,8 +169,7 @@ fn blocked<'s>(
     Some(
         Trouble::new(SituationKind::OrdinalBlocked, since(pod), text)
             .fact(&of_pod(pod), "status.conditions[type=Ready].status", "False")
-            .fact(object, "status.replicas", it.pods.to_string())
-            .failing("OrderedReady", ""),
+            .fact(object, "status.replicas", it.pods.to_string()),
     )
 }
 

@@ -1,9 +1,10 @@
 //! Source: trainer `pkg/controller/trainjob_controller.go`: `Complete` and `Failed` are those of its `JobSet`, word for word;
 //! its own is `DeadlineExceeded`, which deletes the `JobSet`.
 
-use super::{Around, Standing, Trouble};
+use super::{Around, OwnFailure, Standing, Trouble};
+use crate::analysis::Told;
 use crate::model::{Event, JobSet, Time, TrainJob};
-use crate::report::{SituationKind, WorkloadState};
+use crate::report::{Class, SituationKind, WorkloadState};
 use crate::source::Snapshot;
 
 /// How much later than its `TrainJob` a `JobSet` may be made without having been made anew, in seconds.
@@ -40,6 +41,10 @@ pub(super) fn standing<'s>(it: &'s TrainJob, around: &Around<'_, 's>, object: &s
         let since = it.head.is("Suspended").and_then(|condition| condition.at);
         let text = "its JobSet and Jobs are suspended with it";
         let trouble = Trouble::new(SituationKind::Suspended, since, text).fact(object, "spec.suspend", "true");
+        let trouble = match it.head.is("Suspended") {
+            Some(condition) => trouble.condition(object, condition),
+            None => trouble,
+        };
         return Standing::new(WorkloadState::Suspended, "").with([trouble]);
     }
     let refused = around.events.iter().filter(|event| &*event.reason == "TrainJobResourcesCreationFailed");
@@ -90,12 +95,25 @@ fn begun_anew<'s>(it: &'s TrainJob, job_set: &'s JobSet, around: &Around<'_, 's>
         }
         None => String::new(),
     };
+    // A TrainJob makes a JobSet whenever it has none, and forgets that one failed.
+    let again = match job_set.ttl_seconds_after_finished {
+        Some(ttl) => format!(
+            "and so it goes on without end, as its JobSet is deleted {ttl}s after each end (ttlSecondsAfterFinished)"
+        ),
+        None => "as each time that its JobSet is deleted".to_owned(),
+    };
     let text = format!(
-        "its JobSet was deleted and made anew{}{before}: restarts count from 0 again, and nothing ends that",
+        "its JobSet was deleted and made anew{}{before}: restarts count from 0 again, {again}",
         around.ago(job_set.created)
     );
+    let trouble = Trouble::new(SituationKind::BegunAnew, job_set.created, text);
+    // What failed before is gone with the JobSet, and the TrainJob itself says no more that it did.
+    let trouble = match ended {
+        Some(event) => lost_before(trouble, event),
+        None => trouble,
+    };
     Some(
-        Trouble::new(SituationKind::BegunAnew, job_set.created, text)
+        trouble
             .fact(object, "metadata.creationTimestamp", it.head.created.map(|at| at.to_string()).unwrap_or_default())
             .fact(
                 &crate::analysis::object("jobset", &job_set.namespace, &job_set.name),
@@ -103,6 +121,17 @@ fn begun_anew<'s>(it: &'s TrainJob, job_set: &'s JobSet, around: &Around<'_, 's>
                 job_set.created.map(|at| at.to_string()).unwrap_or_default(),
             ),
     )
+}
+
+fn lost_before<'s>(trouble: Trouble<'s>, event: &'s Event) -> Trouble<'s> {
+    let told = Told {
+        reason: Some(event.reason.clone()),
+        message: Some(event.message.clone()),
+        at: event.last,
+        gone: Some("the JobSet before failed, and is gone with its pods".to_owned()),
+        ..Told::default()
+    };
+    Trouble { failure: Some(OwnFailure { class: Class::Lost, told, count: 1, always: true }), ..trouble }
 }
 
 /// Reasons of Events that tell that a `JobSet` failed for good.

@@ -69,7 +69,10 @@ fn deleting(facts: &Facts, job: &Job) -> String {
 /// Kueue writes `Stopped` on what it evicts, with its reason.
 fn by_whom(facts: &Facts, job: &Job) -> String {
     if let Some(queued) = facts.held_by_queue() {
-        let harmless = if queued.kind == SituationKind::Deactivated { "" } else { ", which is no failure" };
+        // What is out for good, or waits for ever, is a failure of its own.
+        let is_failure = facts.failures.iter().any(|failure| failure.class == Class::WorkloadLevel);
+        let harmless =
+            if queued.kind == SituationKind::Deactivated || is_failure { "" } else { ", which is no failure" };
         return format!("{harmless}: {}", queued.text);
     }
     let about = |event: &&Event| {
@@ -125,7 +128,11 @@ fn running(facts: &Facts, job: &Job) -> String {
         return format!("is running, and pod {pod}{node} is not ready{}{after}.", facts.since(failure.at()));
     }
     let Some((_, last)) = own.last() else {
-        return format!("is running, {} of {} pods ready; nothing of it has failed.", job.ready, job.active);
+        let ready = format!("is running, {} of {} pods ready", job.ready, job.active);
+        return match facts.lost_with_nodes() {
+            Some(lost) => format!("{ready}; {lost}."),
+            None => format!("{ready}; nothing of it has failed."),
+        };
     };
     if let Some(trap) = sidecar_trap(&own) {
         return format!("is retried{after}: {trap}.");

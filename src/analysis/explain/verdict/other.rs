@@ -9,7 +9,7 @@ use crate::analysis::Failure;
 use crate::analysis::group::cause_words;
 use crate::analysis::standing::Other;
 use crate::model::Node;
-use crate::report::{Class, Situation, VerdictTells, WorkloadState};
+use crate::report::{Class, Situation, SituationKind, VerdictTells, WorkloadState};
 use crate::words::{counted, list_names};
 
 /// Causes of pods told one by one in a sentence.
@@ -22,13 +22,24 @@ pub(super) fn verdict(facts: &Facts, other: Other, who: &str, state: WorkloadSta
     // A TrainJob is what became of its JobSet; what is only its own comes first.
     if let (Other::TrainJob(_), Some(story)) = (other, facts.story) {
         let (text, tells) = job_set::verdict(facts, story, who);
-        return (with(&text, &situations), tells);
+        // That it is suspended the JobSet's own tells.
+        let own: Vec<Situation> =
+            situations.into_iter().filter(|situation| situation.kind != SituationKind::Suspended).collect();
+        return (with(&text, &own), tells);
     }
     let workload = facts.workload();
-    let summary = workload.and_then(|workload| Some(&*workload.standing.as_ref()?.1.summary)).unwrap_or_default();
+    let standing = workload.and_then(|workload| Some(&workload.standing.as_ref()?.1));
+    let summary = standing.map(|standing| &*standing.summary).unwrap_or_default();
+    let is_whole = standing.is_none_or(|standing| standing.is_whole);
     let pods = facts.pods_ail();
     let how = match state {
-        WorkloadState::Running | WorkloadState::Unknown if situations.is_empty() && pods.is_none() => "is well",
+        WorkloadState::Running | WorkloadState::Unknown if situations.is_empty() && pods.is_none() => {
+            if is_whole {
+                "is well"
+            } else {
+                "is not whole yet"
+            }
+        }
         WorkloadState::Running | WorkloadState::Unknown => "goes on",
         WorkloadState::Degraded => "is degraded",
         WorkloadState::Stuck => "is stuck",
@@ -94,6 +105,7 @@ impl Facts<'_, '_> {
                 let said = said(first);
                 format!("pod {pod}{node}: {}{said}", cause_words(first))
             }
+            Class::NotReady if first.reason() == Some("NodeNotReady") => self.lost_with_node(first),
             Class::NotReady => {
                 let pod = first.pod_name().unwrap_or_default();
                 let node = self.on_node(first.node().map(|node| &**node));

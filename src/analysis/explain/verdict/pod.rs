@@ -2,6 +2,7 @@
 
 use super::super::Facts;
 use crate::analysis::group::cause_words;
+use crate::analysis::owner::kind_name;
 use crate::analysis::{Failure, TornDownBy};
 use crate::model::{Phase, Pod};
 use crate::report::Class;
@@ -38,8 +39,16 @@ pub(super) fn verdict(facts: &Facts, pod: &Pod) -> String {
             let unseen = if of_job { ", where no rule sees them" } else { "" };
             format!("is running{node}, and its containers fail in place{unseen}: {cause}.")
         }
-        Class::NoJob => format!("failed{at}: {happened}; {}, so that no podFailurePolicy judges it.", owner(pod)),
+        Class::NoJob => format!("failed{at}: {happened}; {}.", owner(pod)),
         Class::Unknown => format!("failed{at}: {happened}; the policy of {job} is not known."),
+        Class::NotReady if pod.is_terminating() => {
+            let said = failure.message().unwrap_or(&cause).to_owned();
+            format!(
+                "was asked to end{} and has not: {said}{}.",
+                facts.ago(pod.deletion_requested),
+                facts.since(failure.at())
+            )
+        }
         Class::NotReady => {
             format!(
                 "is running{node}, and is not ready{}: {cause}{}.",
@@ -69,27 +78,29 @@ fn collateral(facts: &Facts, pod: &Pod, failure: &Failure) -> String {
 /// What a pod without a Job belongs to.
 fn owner(pod: &Pod) -> String {
     match pod.workload() {
-        Some(owner) => format!("it belongs to {} {}", owner.kind, owner.name),
-        None => "it belongs to no Job".to_owned(),
+        Some(owner) => format!("it belongs to {} {}", kind_name(owner), owner.name),
+        None => "it belongs to no Job, so that no podFailurePolicy judges it".to_owned(),
     }
 }
 
 fn not_failed(facts: &Facts, pod: &Pod) -> String {
     let node = facts.on_node(pod.node.as_deref());
+    let of_job = pod.owner.as_ref().is_some_and(|owner| owner.is("batch", "Job"));
+    let rules = if of_job { "; rules judge only pods that failed" } else { "" };
     match pod.phase {
-        Phase::Succeeded => format!("succeeded{node}; rules judge only pods that failed."),
+        Phase::Succeeded => format!("succeeded{node}{rules}."),
         Phase::Failed => {
             // Not among the failures asked for: it is told how it ended all the same.
             let failure = facts.unjudged().unwrap_or_else(|| Failure::of_pod(Class::Unknown, 0, None, pod));
             let at = facts.ago(pod.finished_at());
-            format!("failed{at}: {}; {}, so that no podFailurePolicy judges it.", facts.happened(&failure), owner(pod))
+            format!("failed{at}: {}; {}.", facts.happened(&failure), owner(pod))
         }
         _ if pod.is_terminating() => {
             format!("is being deleted{} and has not ended yet{node}.", facts.since(pod.deletion_requested))
         }
-        Phase::Running => format!("is running{node}; rules judge only pods that failed."),
+        Phase::Running => format!("is running{node}{rules}."),
         Phase::Pending | Phase::Unknown => {
-            format!("has not failed (phase {:?}){node}; rules judge only pods that failed.", pod.phase)
+            format!("has not failed (phase {:?}){node}{rules}.", pod.phase)
         }
     }
 }

@@ -67,6 +67,25 @@ impl Facts<'_, '_> {
         format!("container {} {how}{said} in {pod}{node}", end.container)
     }
 
+    /// Pods on nodes that are not ready: `pod x is lost with its node: gpu-node-1 has stopped reporting for 2m`.
+    pub(super) fn lost_with_nodes(&self) -> Option<String> {
+        let mut lost = self.failures.iter().filter(|failure| failure.class == Class::NotReady);
+        let first = lost.next()?;
+        let more = match lost.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more alike)"),
+        };
+        Some(format!("{}{more}", self.lost_with_node(first)))
+    }
+
+    pub(super) fn lost_with_node(&self, failure: &Failure) -> String {
+        let pod = failure.pod_name().unwrap_or_default();
+        let node = failure.node().map(|node| &**node).unwrap_or_default();
+        let is_silent = self.analysis.snapshot.node(node).is_some_and(|node| node.is_silent);
+        let ails = if is_silent { "has stopped reporting" } else { "is not ready" };
+        format!("pod {pod} is lost with its node: {node} {ails}{}", self.since(failure.at()))
+    }
+
     /// The causes of some failures, the most frequent first: `exit 1 (etl)`, `exit 43 (eval) (2), exit 1 (eval) (1)`.
     pub(super) fn causes(own: &[(Time, &Failure)]) -> Option<String> {
         let mut counts: Vec<(String, usize)> = Vec::new();
