@@ -153,12 +153,19 @@ fn what_may_not_be_read_of_one_group_is_told_in_one_line() {
     let mut home = Home::of(&api);
     home.scope.namespace = Some("shop".into());
     let read = home.read();
-    for resource in [Resource::Deployments, Resource::ReplicaSets, Resource::StatefulSets, Resource::DaemonSets] {
+    for resource in [
+        Resource::Deployments,
+        Resource::ReplicaSets,
+        Resource::StatefulSets,
+        Resource::DaemonSets,
+        Resource::ControllerRevisions,
+    ] {
         assert_eq!(source(read.snapshot(), resource).state, SourceState::Denied, "{resource:?}");
     }
     let said: Vec<&String> = read.said.iter().filter(|line| line.contains("refused")).collect();
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].starts_with("deployments, replicasets, statefulsets, daemonsets are left out"), "{said:?}");
+    let all = "deployments, replicasets, statefulsets, daemonsets, controllerrevisions are left out";
+    assert!(said[0].starts_with(all), "{said:?}");
 }
 
 /// A name alone is looked for in every kind; where some may not be read, the others are found all the same.

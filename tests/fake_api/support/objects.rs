@@ -89,6 +89,7 @@ pub(crate) fn world(request: &Request) -> Reply {
         "replicasets" => list("ReplicaSet", "apps/v1", "", &[]),
         "statefulsets" => list("StatefulSet", "apps/v1", "", &[]),
         "daemonsets" => list("DaemonSet", "apps/v1", "", &[]),
+        "controllerrevisions" => list("ControllerRevision", "apps/v1", "", &[]),
         _ => Reply::status(404, "NotFound", &format!("{path} not found")),
     }
 }
