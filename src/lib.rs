@@ -3,7 +3,7 @@
 //!
 //! The rooms, in the order data walks through them; none reaches back:
 //! arguments ([`cli`]) → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
-//! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller,
+//! [`render`]. [`fleet`] puts reports of several clusters together. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller,
 //! [`checkpoint`] what pod templates tell of checkpoints, `gitops` the marks of who applies an object; `kubectl` and
 //! `shell` make the commands that are printed, `words` names and numbers in sentences. [`restart`] starts a workload
 //! again; no other room asks for writes.
@@ -12,6 +12,7 @@ pub mod advice;
 pub mod analysis;
 pub mod checkpoint;
 pub mod cli;
+pub mod fleet;
 mod gitops;
 mod kubectl;
 pub mod model;

@@ -52,9 +52,9 @@ struct Merged {
 struct Drafts(BTreeMap<(SuggestionKind, String), Merged>);
 
 /// Commands shown for one suggestion; the workloads may be many.
-const MOST_COMMANDS: usize = 3;
+pub(crate) const MOST_COMMANDS: usize = 3;
 /// Evidence shown for one suggestion.
-const MOST_EVIDENCE: usize = 6;
+pub(crate) const MOST_EVIDENCE: usize = 6;
 
 /// The report with its suggestions: what must be mended first, what needs no hand last.
 pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> FailureReport {
@@ -305,6 +305,6 @@ fn suggestion(analysis: &Analysis, id: String, merged: Merged) -> Suggestion {
         command_safety: advice.commands.iter().map(|command| command.safety).collect(),
         commands: advice.commands.into_iter().map(|command| command.text).collect(),
         commands_left_out: left_out,
-        evidence: advice.evidence,
+        evidence: advice.evidence.into_iter().map(Into::into).collect(),
     }
 }

@@ -1,9 +1,10 @@
 use std::borrow::Cow;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::cause::{Signature, signal_name};
+use super::exemplar::exemplar;
 use super::job_set::{Attempt, JobSetStory, job_set_rule, rule_label};
 use super::line::failure_line;
 use super::words::{telling_line, total};
@@ -63,24 +64,27 @@ pub(super) fn group(analysis: &Analysis, group_by: GroupBy) -> Vec<Grouped> {
     if group_by == GroupBy::Node {
         super::node_share::add(analysis, &mut groups);
     }
-    groups.sort_by(|a, b| {
-        let order = |g: &Grouped| {
-            let spent = g.0.gpu_seconds.unwrap_or(0.0).max(0.0);
-            // Accelerator-seconds below one are noise of the clock; whole numbers order alike everywhere.
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative
-            let spent = spent as u64;
-            (Reverse(spent), Reverse(g.0.last_at), Reverse(g.0.failures))
-        };
-        // Nodes by how far what failed on them is beyond their share of the pods.
-        let beyond = |g: &Grouped| g.0.node.as_ref().map_or(0.0, NodeShare::beyond);
-        let nodes = beyond(b).total_cmp(&beyond(a));
-        nodes.then_with(|| order(a).cmp(&order(b))).then_with(|| a.0.id.cmp(&b.0.id))
-    });
+    groups.sort_by(|(a, _), (b, _)| in_order(a, b));
     // Elsewhere the pods torn down stand in the same group as what tore them down.
     if group_by == GroupBy::Rule {
         attribute_collateral(analysis, &mut groups);
     }
     groups
+}
+
+/// The order of groups: most costly and most recent first.
+pub fn in_order(a: &Group, b: &Group) -> Ordering {
+    let order = |group: &Group| {
+        let spent = group.gpu_seconds.unwrap_or(0.0).max(0.0);
+        // Accelerator-seconds below one are noise of the clock; whole numbers order alike everywhere.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative
+        let spent = spent as u64;
+        (Reverse(spent), Reverse(group.last_at), Reverse(group.failures))
+    };
+    // Nodes by how far what failed on them is beyond their share of the pods.
+    let beyond = |group: &Group| group.node.as_ref().map_or(0.0, NodeShare::beyond);
+    let nodes = beyond(b).total_cmp(&beyond(a));
+    nodes.then_with(|| order(a).cmp(&order(b))).then_with(|| a.id.cmp(&b.id))
 }
 
 fn key<'a>(analysis: &'a Analysis, failure: &'a Failure, group_by: GroupBy) -> Key<'a> {
@@ -110,8 +114,8 @@ fn key_by_rule<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Key<'a> {
         Class::NotReady => {
             let reason = failure.reason().unwrap_or("(no reason)");
             // A node that is gone is one finding, whatever ran there.
-            let node = failure.node().filter(|_| reason == "NodeNotReady");
-            key.text = Some(node.map_or_else(|| reason.into(), |node| format!("{reason}, {node}").into()));
+            key.text =
+                Some(lost_node(failure).map_or_else(|| reason.into(), |node| format!("{reason}, {node}").into()));
         }
         Class::Unmatchable | Class::Pending | Class::JobLevel | Class::WorkloadLevel => {
             key.text = Some(failure.reason().unwrap_or("(no reason)").into());
@@ -125,6 +129,25 @@ fn key_by_rule<'a>(analysis: &'a Analysis, failure: &'a Failure) -> Key<'a> {
         }
     }
     key
+}
+
+/// The node that a failure is told of, where that is gone.
+fn lost_node<'a>(failure: &'a Failure) -> Option<&'a Word> {
+    failure.node().filter(|_| failure.class == Class::NotReady && failure.reason() == Some("NodeNotReady"))
+}
+
+/// Whether what a failure is grouped by is an object of its cluster, which another cluster may only have a namesake of.
+pub(super) fn is_by_object(failure: &Failure, group_by: GroupBy) -> bool {
+    match group_by {
+        GroupBy::Node | GroupBy::Workload | GroupBy::Namespace => true,
+        GroupBy::Rule => lost_node(failure).is_some(),
+        GroupBy::Cause | GroupBy::Reason => false,
+    }
+}
+
+/// Whether what a failure is grouped by is told by one text, and not by how it failed.
+pub(super) fn is_by_text(analysis: &Analysis, failure: &Failure, group_by: GroupBy) -> bool {
+    key(analysis, failure, group_by).text.is_some()
 }
 
 /// The rule of a `JobSet`'s failure policy that a failure led to, its action, and the Job's reason.
@@ -185,30 +208,6 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<u32>, group_by: GroupBy) -
     (group, Members { failures: members })
 }
 
-/// Index of the failure that stands for all: of the most frequent signature, with a pod to look at, the latest.
-pub fn exemplar(failures: &[&Failure]) -> usize {
-    let mut frequency: BTreeMap<Signature, usize> = BTreeMap::new();
-    for failure in failures {
-        *frequency.entry(failure.signature()).or_default() += 1;
-    }
-    let rank = |failure: &Failure| {
-        // A sidecar that hid a rule tells more than one that hid nothing.
-        let hides = failure.sidecar_hit().is_some_and(|sidecar| sidecar.instead.is_some());
-        (
-            failure.class != Class::Collateral,
-            hides,
-            frequency[&failure.signature()],
-            failure.pod.is_some(),
-            failure.at(),
-        )
-    };
-    let best = failures.iter().enumerate().max_by(|(i, a), (j, b)| {
-        // Of equals the first by name.
-        rank(a).cmp(&rank(b)).then_with(|| b.pod_name().cmp(&a.pod_name())).then(j.cmp(i))
-    });
-    best.map_or(0, |(index, _)| index)
-}
-
 fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<String>) -> Option<GroupRule> {
     let mut common: Option<GroupRule> = None;
     let mut policies: HashSet<(*const crate::model::PodFailurePolicy, usize)> = HashSet::new();
@@ -238,15 +237,18 @@ fn common_rule(analysis: &Analysis, failures: &[&Failure], notes: &mut Vec<Strin
                     known.index = None;
                 }
                 known.name_source = known.name_source.min(called.source);
-                let note =
-                    format!("rules called {} ask for different things: {} and {asked}", known.label, known.requirement);
-                if known.requirement != asked && notes.is_empty() {
-                    notes.push(note);
-                }
+                let note = asks_otherwise(known, &asked);
+                notes.extend(note.filter(|_| notes.is_empty()));
             }
         }
     }
     common
+}
+
+/// Said of a rule where another of the same name asks for something else.
+pub fn asks_otherwise(rule: &GroupRule, asked: &str) -> Option<String> {
+    (rule.requirement != asked)
+        .then(|| format!("rules called {} ask for different things: {} and {asked}", rule.label, rule.requirement))
 }
 
 fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
@@ -257,6 +259,7 @@ fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
     let mut nodes: Vec<GroupNode> = on_one
         .map(|on_it| GroupNode {
             name: on_it[0].clone(),
+            cluster: None,
             failures: u32::try_from(on_it.len()).unwrap_or(u32::MAX),
             ready: analysis.snapshot.node(on_it[0]).and_then(|node| node.ready),
         })
@@ -266,23 +269,9 @@ fn nodes(analysis: &Analysis, failures: &[&Failure]) -> Vec<GroupNode> {
 }
 
 fn cause(failures: &[&Failure], shown: &Failure) -> Cause {
-    let others: HashSet<Signature> = failures.iter().map(|failure| failure.signature()).collect();
-    let mut text = what_happened(shown);
-    if let Some(app) = shown.sidecar_hit().and_then(|sidecar| sidecar.app) {
-        let ends: Vec<i32> =
-            failures.iter().filter_map(|failure| Some(failure.sidecar_hit()?.app?.exit_code)).collect();
-        let same = ends.iter().filter(|exit_code| **exit_code == app.exit_code).count();
-        if same < ends.len() {
-            let _ = write!(text, " ({same} of {})", ends.len());
-        }
-    }
-    match others.len().saturating_sub(1) {
-        0 => {}
-        1 => text.push_str("; 1 other cause"),
-        more => {
-            let _ = write!(text, "; {more} other causes");
-        }
-    }
+    let causes: HashSet<Signature> = failures.iter().map(|failure| failure.signature()).collect();
+    let app_ends = app_ends(failures.iter().copied());
+    let text = with_counts(what_happened(shown), app_end(shown), &app_ends, causes.len());
     Cause {
         container: shown.container().map(str::to_owned),
         exit_code: shown.exit_code(),
@@ -290,6 +279,37 @@ fn cause(failures: &[&Failure], shown: &Failure) -> Cause {
         reason: shown.reason().map(str::to_owned),
         text,
     }
+}
+
+/// The exit code of the app beside a sidecar that a rule matched.
+pub(super) fn app_end(failure: &Failure) -> Option<i32> {
+    Some(failure.sidecar_hit()?.app?.exit_code)
+}
+
+/// How many of these apps there are by their exit code.
+pub(super) fn app_ends<'a>(failures: impl Iterator<Item = &'a Failure<'a>>) -> BTreeMap<i32, usize> {
+    let mut ends = BTreeMap::new();
+    for exit_code in failures.filter_map(app_end) {
+        *ends.entry(exit_code).or_default() += 1;
+    }
+    ends
+}
+
+/// What happened in one failure, with how many others it stands for and how many causes there are.
+pub fn with_counts(mut text: String, app_end: Option<i32>, app_ends: &BTreeMap<i32, usize>, causes: usize) -> String {
+    let all: usize = app_ends.values().sum();
+    let same = app_end.and_then(|exit_code| app_ends.get(&exit_code).copied());
+    if let Some(same) = same.filter(|same| *same < all) {
+        let _ = write!(text, " ({same} of {all})");
+    }
+    match causes.saturating_sub(1) {
+        0 => {}
+        1 => text.push_str("; 1 other cause"),
+        more => {
+            let _ = write!(text, "; {more} other causes");
+        }
+    }
+    text
 }
 
 /// What happened, in one line: the cause and the line of the message that tells most.
@@ -385,6 +405,6 @@ fn attribute_collateral(analysis: &Analysis, groups: &mut [Grouped]) {
 }
 
 /// FNV-1a: short, and the same on every machine and in every version.
-fn stable_hash(text: &str) -> u64 {
+pub fn stable_hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -243,5 +243,6 @@ pub(super) fn reference(kind: &Word, namespace: &Word, name: &Word, uid: Option<
         namespace: namespace.clone(),
         name: name.clone(),
         uid: uid.map(|uid| uid.to_string().into()),
+        cluster: None,
     }
 }

@@ -3,6 +3,7 @@ use std::fmt;
 use anyhow::{Context as _, bail};
 use clap::Args;
 
+use super::options::UsageError;
 use crate::request::{Connection, without_credentials};
 use crate::source::cluster::parse_timeout;
 
@@ -13,9 +14,9 @@ pub(super) struct ConnectionArgs {
     /// Path to the kubeconfig file to use
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<String>,
-    /// The kubeconfig context to use
+    /// The kubeconfig context to use; `failures` takes several, for one report of several clusters
     #[arg(long, value_name = "NAME")]
-    context: Option<String>,
+    context: Vec<String>,
     /// The kubeconfig cluster to use
     #[arg(long, value_name = "NAME")]
     cluster: Option<String>,
@@ -101,13 +102,63 @@ impl ConnectionArgs {
         self.namespace.clone().filter(|namespace| !namespace.is_empty())
     }
 
+    /// The contexts asked for, each once, in their order.
+    pub(super) fn contexts(&self) -> Vec<String> {
+        let mut contexts: Vec<String> = Vec::new();
+        // As in Go, a flag set to nothing counts as not set.
+        for context in self.context.iter().filter(|context| !context.is_empty()) {
+            if !contexts.contains(context) {
+                contexts.push(context.clone());
+            }
+        }
+        contexts
+    }
+
+    /// The same flags with one context.
+    pub(super) fn of_context(&self, context: &str) -> Self {
+        Self { context: vec![context.to_owned()], ..self.clone() }
+    }
+
+    /// What reads one cluster takes one context.
+    pub(super) fn ensure_one_context(&self) -> Result<(), UsageError> {
+        match self.contexts().len() {
+            0 | 1 => Ok(()),
+            _ => Err(UsageError(
+                "give one --context: failures alone reads several clusters, and only without -f".to_owned(),
+            )),
+        }
+    }
+
+    /// Flags that hold for one server or one user cannot be given with several contexts: each of them would lead to the same
+    /// server, or be shown a credential that is not for it.
+    pub(super) fn ensure_for_several(&self) -> Result<(), UsageError> {
+        let given = [
+            ("--server", self.server.is_some()),
+            ("--cluster", self.cluster.is_some()),
+            ("--tls-server-name", self.tls_server_name.is_some()),
+            ("--user", self.user.is_some()),
+            ("--token", self.token.is_some()),
+            ("--username", self.username.is_some()),
+            ("--password", self.password.is_some()),
+            ("--client-certificate", self.client_certificate.is_some()),
+            ("--client-key", self.client_key.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(UsageError(format!(
+                "{flag} is for one server or user: with several contexts each is reached as the kubeconfig says"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// The flags with which kubectl reaches the same cluster as the same user. Secrets are left out: what is printed is
     /// copied about.
     pub(super) fn flags_for_kubectl(&self) -> Vec<String> {
+        let contexts = self.contexts();
         let server = self.server.as_deref().map(without_credentials);
         let one = [
             ("--kubeconfig", self.kubeconfig.as_deref()),
-            ("--context", self.context.as_deref()),
+            ("--context", contexts.first().map(String::as_str)),
             ("--cluster", self.cluster.as_deref()),
             ("--user", self.user.as_deref()),
             ("--server", server.as_deref()),
@@ -131,6 +182,8 @@ impl ConnectionArgs {
 
     /// The plain values, checked as far as they can be without the kubeconfig.
     pub(super) fn into_connection(self) -> anyhow::Result<Connection> {
+        self.ensure_one_context()?;
+        let context = self.contexts().pop();
         // As in Go, a flag set to nothing counts as not set.
         let some = |text: Option<String>| text.filter(|text| !text.is_empty());
         let secret = |text: Option<Secret>| text.map(|Secret(text)| text).filter(|text| !text.is_empty());
@@ -142,7 +195,7 @@ impl ConnectionArgs {
         let timeout = some(self.request_timeout).map(|text| parse_timeout(&text)).transpose();
         Ok(Connection {
             kubeconfig: some(self.kubeconfig),
-            context: some(self.context),
+            context,
             cluster: some(self.cluster),
             user: some(self.user),
             namespace: some(self.namespace),

@@ -2,12 +2,14 @@ use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
 
+use super::clusters::{Clusters, of_contexts};
 use super::connection::ConnectionArgs;
-use super::input::{Color, ensure_one_namespace, ensure_targets_exist, moment, namespace_of, read};
+use super::input::{Color, clock, ensure_one_namespace, ensure_targets_exist, moment, namespace_of, read};
 use super::options::{UsageError, parse_duration, parse_targets};
 use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise};
-use crate::analysis::{Options, analyse, failure_line, report};
+use crate::analysis::{Analysis, Options, analyse, failure_line, parts, report};
+use crate::fleet::{ClusterReport, Frame, merge};
 use crate::model::Time;
 use crate::render::{self, Format, Look};
 use crate::report::{Class, ReportScope, Source, SourceState};
@@ -25,6 +27,10 @@ Examples:
   # One Job, one JobSet; all of some kinds
   kubectl sigapps failures job/etl jobset/llama-70b -n ml-team
   kubectl sigapps failures deployments,lws -A
+
+  # Several clusters in one report, which go on without one that cannot be reached
+  kubectl sigapps failures -A --context prod-eu --context prod-us
+  kubectl sigapps failures -A --all-contexts --exit-code
 
   # Which node failures gather on
   kubectl sigapps failures -A --group-by node
@@ -50,6 +56,10 @@ pub(super) struct FailuresArgs {
     /// Read all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
+
+    /// Read the clusters of all contexts of the kubeconfig, for one report
+    #[arg(long)]
+    all_contexts: bool,
 
     /// Only workloads with these labels
     #[arg(short = 'l', long, default_value = "", hide_default_value = true)]
@@ -117,97 +127,177 @@ enum Output {
 }
 
 impl FailuresArgs {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let (output, exit_code, color, headers) = (self.output, self.exit_code, self.color, !self.no_headers);
+    pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
+        let named = !self.targets.is_empty() && self.files.is_empty();
+        ensure_one_namespace(self.all_namespaces, named, self.connection.namespace().as_deref())?;
+        let of_files = !self.files.is_empty();
+        let mut connections = of_contexts(self.connection, self.all_contexts, of_files)?;
+        if connections.len() > 1 {
+            self.connection = ConnectionArgs::default();
+            return self.run_several(connections);
+        }
+        self.connection = connections.swap_remove(0);
+        self.run_one()
+    }
+
+    /// One cluster, or files.
+    fn run_one(self) -> anyhow::Result<ExitCode> {
         let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
-        let request = self.into_request()?;
+        let show = self.show();
+        let (scope, view) = self.asked()?;
+        let (from, namespace) = namespace_of(self.files, self.connection, self.all_namespaces)?;
+        let request = Request { from, scope: Scope { namespace, ..scope }, view };
         let snapshot = read(&request.from, &request.scope)?;
         if let From::Files(_) = request.from {
             ensure_targets_exist(&snapshot, &request.scope.targets)?;
         }
-        let now = moment(&request.from, &snapshot)?;
-        let options = options(&request, now);
+        let options = options(&request.scope, &request.view, moment(&request.from, &snapshot)?);
         let analysis = analyse(&snapshot, &options);
         let mut out = BufWriter::new(io::stdout().lock());
-        let found = !analysis.failures.is_empty();
-        let ended = if exit_code { ended(&snapshot.sources, found) } else { ExitCode::Success };
-        let format = match output {
-            Output::Jsonl => {
-                render::failures(analysis.failures.iter().map(|failure| failure_line(&analysis, failure)), &mut out)?;
-                out.flush()?;
-                return Ok(ended);
+        match show.output.format() {
+            None => lines(&analysis, &mut out)?,
+            Some(format) => {
+                let scope = scope_of(&request, &snapshot);
+                let report = advise(&analysis, report(&analysis, &options, request.view.group_by, scope), &kubectl);
+                render::report(&report, format, show.look, &mut out)?;
             }
-            Output::Table => Format::Table,
-            Output::Wide => Format::Wide,
-            Output::Json => Format::Json,
-            Output::Yaml => Format::Yaml,
-            Output::Name => Format::Name,
-        };
-        let reported = report(&analysis, &options, request.view.group_by, scope(&request, &snapshot));
-        let report = advise(&analysis, reported, &kubectl);
-        let look = Look { width: width(), color: color.is_on(), headers };
-        render::report(&report, format, look, &mut out)?;
+        }
         out.flush()?;
-        Ok(ended)
+        Ok(show.code(&snapshot.sources, !analysis.failures.is_empty()))
     }
 
-    fn into_request(self) -> anyhow::Result<Request> {
-        let named = !self.targets.is_empty() && self.files.is_empty();
-        ensure_one_namespace(self.all_namespaces, named, self.connection.namespace().as_deref())?;
+    /// Several clusters: each is judged by itself as soon as it is its turn, and its data let go.
+    fn run_several(self, connections: Vec<ConnectionArgs>) -> anyhow::Result<ExitCode> {
+        let show = self.show();
+        let (scope, view) = self.asked()?;
+        let clusters = Clusters::new(connections, self.all_namespaces)?;
+        let format = show.output.format();
+        let mut out = BufWriter::new(io::stdout().lock());
+        let (mut reports, mut found) = (Vec::new(), false);
+        let told = clusters.read(&scope, &mut |cluster, snapshot, kubectl| {
+            let options = options(&scope, &view, Some(clock().map_err(io::Error::other)?));
+            let analysis = analyse(snapshot, &options);
+            found |= !analysis.failures.is_empty();
+            if format.is_none() {
+                return lines(&analysis, &mut out);
+            }
+            let reported = report(&analysis, &options, view.group_by, ReportScope::default());
+            let parts = parts(&analysis, &reported, view.group_by);
+            let report = advise(&analysis, reported, kubectl);
+            reports.push(ClusterReport { cluster: cluster.to_owned(), report, parts });
+            Ok(())
+        })?;
+        let code = show.code(&told.sources, found);
+        if let Some(format) = format {
+            let scope = report_scope(&scope, &view, clusters.names().to_vec(), told.namespaces, Vec::new());
+            let frame = Frame { scope, sources: told.sources, notes: told.notes };
+            render::report(&merge(reports, view.group_by, frame), format, show.look, &mut out)?;
+        }
+        out.flush()?;
+        Ok(code)
+    }
+
+    fn show(&self) -> Show {
+        let look = Look { width: width(), color: self.color.is_on(), headers: !self.no_headers };
+        Show { output: self.output, look, exit_code: self.exit_code }
+    }
+
+    /// What to read, but for the namespace, and what to show of it.
+    fn asked(&self) -> Result<(Scope, View), UsageError> {
         let (kinds, targets) = parse_targets(&self.targets).map_err(UsageError)?;
-        let (from, namespace) = namespace_of(self.files, self.connection, self.all_namespaces)?;
-        Ok(Request {
-            from,
-            scope: Scope {
-                namespace,
-                selector: self.selector,
-                targets,
-                kinds,
-                subject: None,
-                nodes: self.group_by == GroupBy::Node,
-                chunk_size: self.chunk_size,
-            },
-            view: View {
-                group_by: self.group_by,
-                since: self.since,
-                classes: self.class,
-                all: self.all,
-                pending_after: self.pending_after,
-            },
-        })
+        let scope = Scope {
+            namespace: None,
+            selector: self.selector.clone(),
+            targets,
+            kinds,
+            subject: None,
+            nodes: self.group_by == GroupBy::Node,
+            chunk_size: self.chunk_size,
+        };
+        let view = View {
+            group_by: self.group_by,
+            since: self.since,
+            classes: self.class.clone(),
+            all: self.all,
+            pending_after: self.pending_after,
+        };
+        Ok((scope, view))
     }
 }
 
-fn options(request: &Request, now: Option<Time>) -> Options {
-    let view = &request.view;
+/// How it is shown.
+struct Show {
+    output: Output,
+    look: Look,
+    exit_code: bool,
+}
+
+impl Show {
+    fn code(&self, sources: &[Source], found: bool) -> ExitCode {
+        if self.exit_code { ended(sources, found) } else { ExitCode::Success }
+    }
+}
+
+impl Output {
+    /// The format of a report; `None` where it is failures, one a line, that are printed.
+    const fn format(self) -> Option<Format> {
+        match self {
+            Self::Table => Some(Format::Table),
+            Self::Wide => Some(Format::Wide),
+            Self::Json => Some(Format::Json),
+            Self::Yaml => Some(Format::Yaml),
+            Self::Name => Some(Format::Name),
+            Self::Jsonl => None,
+        }
+    }
+}
+
+fn lines(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
+    render::failures(analysis.failures.iter().map(|failure| failure_line(analysis, failure)), out)
+}
+
+fn options(scope: &Scope, view: &View, now: Option<Time>) -> Options {
     Options {
         now,
         pending_after: view.pending_after,
         since: view.since,
         classes: view.classes.clone(),
         all: view.all,
-        selector: request.scope.selector.clone(),
-        targets: request.scope.targets.clone(),
-        kinds: request.scope.kinds.clone(),
+        selector: scope.selector.clone(),
+        targets: scope.targets.clone(),
+        kinds: scope.kinds.clone(),
     }
 }
 
-fn scope(request: &Request, snapshot: &Snapshot) -> ReportScope {
-    let selector = &request.scope.selector;
+fn scope_of(request: &Request, snapshot: &Snapshot) -> ReportScope {
+    let files = match &request.from {
+        From::Files(files) => files.clone(),
+        From::Cluster(_) => Vec::new(),
+    };
+    let contexts = snapshot.cluster.iter().cloned().collect();
+    let namespaces = request.scope.namespace.iter().cloned().collect();
+    report_scope(&request.scope, &request.view, contexts, namespaces, files)
+}
+
+fn report_scope(
+    scope: &Scope,
+    view: &View,
+    contexts: Vec<String>,
+    namespaces: Vec<String>,
+    files: Vec<String>,
+) -> ReportScope {
+    let selector = &scope.selector;
     ReportScope {
-        contexts: snapshot.cluster.iter().cloned().collect(),
-        namespaces: request.scope.namespace.iter().cloned().collect(),
+        contexts,
+        namespaces,
         selector: (!selector.is_empty()).then(|| selector.to_string()),
-        since: request.view.since,
-        files: match &request.from {
-            From::Files(files) => files.clone(),
-            From::Cluster(_) => Vec::new(),
-        },
-        targets: request.scope.targets.iter().map(ToString::to_string).collect(),
-        kinds: request.scope.kinds.iter().map(|kind| kind.plural().to_owned()).collect(),
-        classes: request.view.classes.clone(),
-        all: request.view.all,
-        group_by: request.view.group_by.name(),
+        since: view.since,
+        files,
+        targets: scope.targets.iter().map(ToString::to_string).collect(),
+        kinds: scope.kinds.iter().map(|kind| kind.plural().to_owned()).collect(),
+        classes: view.classes.clone(),
+        all: view.all,
+        group_by: view.group_by.name(),
     }
 }
 
@@ -219,7 +309,11 @@ fn ended(sources: &[Source], found: bool) -> ExitCode {
     let has_gap = |state: SourceState| {
         matches!(
             state,
-            SourceState::Denied | SourceState::Truncated | SourceState::Unreadable | SourceState::NotInstalled
+            SourceState::Denied
+                | SourceState::Truncated
+                | SourceState::Unreadable
+                | SourceState::NotInstalled
+                | SourceState::Unreachable
         )
     };
     if sources.iter().any(|s| is_core(&s.resource) && (has_gap(s.state) || s.skipped > 0)) {

@@ -47,6 +47,7 @@ pub(super) fn namespace_of(
 ) -> anyhow::Result<(From, Option<String>)> {
     let namespace = connection.namespace();
     if !files.is_empty() {
+        connection.ensure_one_context()?;
         return Ok((From::Files(files), namespace));
     }
     let connection = connection.into_connection()?;

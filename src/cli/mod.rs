@@ -1,5 +1,6 @@
 //! Arguments → a plain [`crate::request::Request`] → a report on stdout. The only room that knows clap.
 
+mod clusters;
 mod connection;
 mod exit;
 mod explain;

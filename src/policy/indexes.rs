@@ -21,6 +21,17 @@ pub fn holds_index(indexes: &str, index: u32) -> bool {
     })
 }
 
+/// The indexes that are written so by [`compress_indexes`].
+pub fn expand_indexes(indexes: &str) -> impl Iterator<Item = u32> {
+    indexes
+        .split(',')
+        .filter_map(|part| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+        })
+        .flatten()
+}
+
 /// How many indexes are written so.
 pub fn count_indexes(indexes: &str) -> u32 {
     let count = |part: &str| {
@@ -33,7 +44,7 @@ pub fn count_indexes(indexes: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{compress_indexes, count_indexes, holds_index};
+    use super::{compress_indexes, count_indexes, expand_indexes, holds_index};
 
     #[test]
     fn indexes_are_counted_alone_and_in_runs() {
@@ -64,6 +75,13 @@ mod tests {
             (vec![0, 0, 1, 2, 3, 3], "0-3"),
         ] {
             assert_eq!(compress_indexes(indexes), text);
+        }
+    }
+
+    #[test]
+    fn what_was_compressed_is_expanded_to_what_it_was() {
+        for indexes in [vec![], vec![4], vec![1, 2], vec![1, 3, 4, 5, 7], vec![0, 1, 2, 3, 9]] {
+            assert_eq!(expand_indexes(&compress_indexes(indexes.clone())).collect::<Vec<u32>>(), indexes);
         }
     }
 }

@@ -16,7 +16,7 @@ mod why;
 
 pub use evaluate::{Endings, Match, MatchedBy, evaluate};
 pub use go_pattern::{GoPattern, PatternError};
-pub use indexes::{compress_indexes, count_indexes, holds_index};
+pub use indexes::{compress_indexes, count_indexes, expand_indexes, holds_index};
 pub use job_set::{
     FailedJob, applies as job_set_rule_applies, asks_for as job_set_rule_asks_for, choose as job_set_choose,
     rule_for as job_set_rule_for, why_not as job_set_rule_why_not,

@@ -1,7 +1,8 @@
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::model::Time;
-use crate::report::{FailureReport, SourceState, Summary};
+use crate::report::{FailureReport, Source, SourceState, Summary};
 use crate::source::Resource;
 use crate::words::counted;
 
@@ -81,22 +82,45 @@ fn what_was_read(report: &FailureReport) -> String {
         others => format!("{}, ", counted(others, "other workload")),
     };
     let mut words = format!("{jobs}, {others}{pods}, {events} read");
-    let complete =
-        |state: SourceState| matches!(state, SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked);
-    let gaps: Vec<&str> = report
-        .sources
-        .iter()
-        .filter(|source| !complete(source.state) || source.skipped > 0)
-        .map(|source| match source.file.as_deref() {
-            Some("-") => "standard input",
-            Some(file) => file,
-            None => &source.resource,
-        })
-        .collect();
+    if report.scope.contexts.len() > 1 {
+        let _ = write!(words, " of {}", counted(clusters_read(report), "cluster"));
+    }
+    let gaps = gaps(report);
     if !gaps.is_empty() {
         let _ = write!(words, "; incomplete: {}", super::text::one_line(&gaps.join(", ")));
     }
     words
+}
+
+/// Clusters of which something was read.
+fn clusters_read(report: &FailureReport) -> usize {
+    let read =
+        report.sources.iter().filter(|source| is_complete(source.state) && source.state != SourceState::NotAsked);
+    read.filter_map(|source| source.cluster.as_deref()).collect::<BTreeSet<_>>().len()
+}
+
+const fn is_complete(state: SourceState) -> bool {
+    matches!(state, SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked)
+}
+
+/// What was not read to its end; of several clusters, with the cluster, and one that was not reached by itself.
+fn gaps(report: &FailureReport) -> Vec<String> {
+    let gaps = report.sources.iter().filter(|source| !is_complete(source.state) || source.skipped > 0);
+    let named = |source: &Source| {
+        let name = match source.file.as_deref() {
+            Some("-") => "standard input",
+            Some(file) => file,
+            None => &source.resource,
+        };
+        match source.cluster.as_deref().filter(|_| report.scope.contexts.len() > 1) {
+            Some(cluster) if source.state == SourceState::Unreachable => cluster.to_owned(),
+            Some(cluster) => format!("{name} of {cluster}"),
+            None => name.to_owned(),
+        }
+    };
+    let mut gaps: Vec<String> = gaps.map(named).collect();
+    gaps.dedup();
+    gaps
 }
 
 /// What is left out of the table, in one line.

@@ -154,7 +154,13 @@ mod tests {
         Restart {
             api_version: API_VERSION,
             kind: "Restart",
-            subject: WorkloadRef { kind: "Job".into(), namespace: "data".into(), name: "etl".into(), uid: None },
+            subject: WorkloadRef {
+                kind: "Job".into(),
+                namespace: "data".into(),
+                name: "etl".into(),
+                uid: None,
+                cluster: None,
+            },
             summary: "the old one is made again".into(),
             dry_run: DryRun::Server,
             outcome,

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::text::one_line;
-use crate::report::{Evidence, Safety, Suggestion};
+use crate::report::{Safety, Suggestion, SuggestionFact};
 
 /// `because pod/ns/x status.reason = Evicted`: at most so many facts, and how many more there are.
 pub(super) fn because(suggestion: &Suggestion, most: usize) -> Vec<String> {
-    let line = |(number, fact): (usize, &Evidence)| reason(if number == 0 { "because" } else { "and" }, fact);
+    let line = |(number, fact): (usize, &SuggestionFact)| reason(if number == 0 { "because" } else { "and" }, fact);
     let mut lines: Vec<String> = suggestion.evidence.iter().take(most).enumerate().map(line).collect();
     if let (Some(last), more @ 1..) = (lines.last_mut(), suggestion.evidence.len().saturating_sub(most)) {
         let _ = write!(last, "; and {more} more: -o json");
@@ -20,8 +20,9 @@ pub(super) fn because_first(suggestion: &Suggestion) -> Option<String> {
     Some(reason("because", suggestion.evidence.first()?))
 }
 
-fn reason(word: &str, fact: &Evidence) -> String {
-    one_line(&format!("{word} {} {} = {}", fact.object, fact.path, fact.value))
+fn reason(word: &str, SuggestionFact { fact, cluster }: &SuggestionFact) -> String {
+    let place = cluster.as_ref().map(|cluster| format!(" in {cluster}")).unwrap_or_default();
+    one_line(&format!("{word} {}{place} {} = {}", fact.object, fact.path, fact.value))
 }
 
 /// The commands as they run; before one that does more than to read stands what it does.
@@ -41,12 +42,13 @@ const fn mark(safety: Safety) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::SuggestionKind;
+    use crate::report::{Evidence, SuggestionKind};
 
     #[test]
     fn what_is_not_shown_is_counted_and_what_changes_is_marked() {
-        let fact =
-            |value: &str| Evidence { object: "pod/n/p".into(), path: "status.reason".into(), value: value.into() };
+        let fact = |value: &str| {
+            Evidence { object: "pod/n/p".into(), path: "status.reason".into(), value: value.into() }.into()
+        };
         let safety = vec![Safety::ReadOnly, Safety::Mutating, Safety::Destructive];
         let suggestion = Suggestion {
             id: "s1".into(),

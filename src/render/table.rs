@@ -8,7 +8,7 @@ use super::Look;
 use super::age::age;
 use super::notes::{gpu_hours, headline, left_out, made_from};
 use super::suggestion::{because, commands};
-use super::text::{cut, one_line, wrap};
+use super::text::{cut, cut_front, one_line, wrap};
 use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadState};
 use crate::words::counted;
 
@@ -157,6 +157,10 @@ static DEFAULT: [Column; 6] = [
     },
 ];
 
+/// Behind the workloads, where the report is of several clusters.
+static CLUSTER: Column =
+    Column { head: "CLUSTER", most: 24, tight: 16, optional: false, cell: |group, _, most| clusters(group, most) };
+
 static WIDE: [Column; 6] = [
     Column { head: "NAMESPACES", most: 16, tight: 16, optional: false, cell: |group, _, _| namespaces(group) },
     Column {
@@ -242,7 +246,7 @@ fn print_groups(
 
 /// The columns that there is room for: with the namespaces, where there may be several, or with all the rest.
 fn columns(report: &FailureReport, look: Look, wide: bool) -> Vec<&'static Column> {
-    let roomy = look.width >= ROOMY && report.scope.namespaces.is_empty();
+    let roomy = look.width >= ROOMY && report.scope.namespaces.len() != 1;
     let extra: &[Column] = match wide {
         true => &WIDE,
         false if roomy => &WIDE[..1],
@@ -250,7 +254,12 @@ fn columns(report: &FailureReport, look: Look, wide: bool) -> Vec<&'static Colum
     };
     let is_narrow = !wide && look.width < NARROW;
     let default = DEFAULT.iter().filter(|column| !(is_narrow && column.optional));
-    default.chain(extra).chain(std::iter::once(&LAST)).collect()
+    let mut columns: Vec<&Column> = default.chain(extra).chain(std::iter::once(&LAST)).collect();
+    if report.scope.contexts.len() > 1 {
+        let behind = columns.iter().position(|column| column.head == "WORKLOADS").map_or(0, |place| place + 1);
+        columns.insert(behind, &CLUSTER);
+    }
+    columns
 }
 
 impl Column {
@@ -382,6 +391,21 @@ fn workloads(group: &Group, most: usize) -> String {
             // The count must not be cut off.
             let more = format!(" and {}", others.len());
             format!("{}{more}", cut(&one.to_string(), most.saturating_sub(more.len())))
+        }
+    }
+}
+
+/// The clusters, of which the end of a name tells most: `arn:aws:eks:…:cluster/prod`, `gke_project_zone_prod`.
+fn clusters(group: &Group, most: usize) -> String {
+    let mut clusters: Vec<&str> = group.workloads.iter().filter_map(|workload| workload.cluster.as_deref()).collect();
+    clusters.sort_unstable();
+    clusters.dedup();
+    match &clusters[..] {
+        [] => none(),
+        [one] => cut_front(one, most),
+        [one, others @ ..] => {
+            let more = format!(" and {}", others.len());
+            format!("{}{more}", cut_front(one, most.saturating_sub(more.len())))
         }
     }
 }

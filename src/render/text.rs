@@ -89,6 +89,22 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     kept
 }
 
+/// The text's end, cut to `width` columns, with `…` in front where something is missing.
+pub(super) fn cut_front(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut room = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let left = room.checked_sub(c.width().unwrap_or(0));
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    let end: Vec<char> = text.chars().rev().take_while(fits).collect();
+    let mark = if width > 0 { "…" } else { "" };
+    format!("{mark}{}", end.into_iter().rev().collect::<String>().trim_start())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,5 +141,10 @@ mod tests {
         assert_eq!(cut("火火火", 4), "火…");
         assert_eq!(cut("a    b", 4), "a…");
         assert_eq!(cut("x", 0), "");
+        assert_eq!(cut_front("abcdef", 6), "abcdef");
+        assert_eq!(cut_front("abcdef", 4), "…def");
+        assert_eq!(cut_front("火火火", 4), "…火");
+        assert_eq!(cut_front("a    b", 4), "…b");
+        assert_eq!(cut_front("x", 0), "");
     }
 }

@@ -74,9 +74,9 @@ pub struct FailureReport {
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportScope {
-    /// Kubeconfig contexts; empty for files.
+    /// Kubeconfig contexts; empty for files. More than one make a report of several clusters.
     pub contexts: Vec<String>,
-    /// Namespaces; empty for all.
+    /// Namespaces; empty for all. Of several clusters, those of all of them.
     pub namespaces: Vec<String>,
     /// Label selector.
     pub selector: Option<String>,
@@ -112,6 +112,8 @@ pub enum SourceState {
     Unreadable,
     /// It was not asked for, or the input holds none.
     NotAsked,
+    /// Of one of several clusters: the cluster was not reached, or let nobody in. Of one cluster alone that is no report.
+    Unreachable,
 }
 
 /// One source and what became of it.
@@ -167,6 +169,9 @@ pub struct WorkloadRef {
     pub namespace: Word,
     /// Name.
     pub name: Word,
+    /// Kubeconfig context; only in a report of several clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Word>,
     /// Uid, where it is known.
     pub uid: Option<Word>,
 }
@@ -218,6 +223,9 @@ pub struct Cause {
 pub struct GroupNode {
     /// The node's name.
     pub name: Word,
+    /// Kubeconfig context of its cluster; only in a report of several clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Word>,
     /// Failures on it.
     pub failures: u32,
     /// Whether it is ready; `null` where that is unknown or nodes were not read.
@@ -501,6 +509,18 @@ pub struct Evidence {
     pub value: String,
 }
 
+/// A fact that a suggestion rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SuggestionFact {
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub fact: Evidence,
+    /// Kubeconfig context of the cluster that the object is in; only in a report of several clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Word>,
+}
+
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -529,5 +549,11 @@ pub struct Suggestion {
     /// What running each of the commands does, in their order.
     pub command_safety: Vec<Safety>,
     /// The facts it rests on.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<SuggestionFact>,
+}
+
+impl From<Evidence> for SuggestionFact {
+    fn from(fact: Evidence) -> Self {
+        Self { fact, cluster: None }
+    }
 }

@@ -224,6 +224,7 @@ fn report(order: &Order, work: &mut Work) -> Restart {
             namespace: order.namespace.as_str().into(),
             name: order.name.as_str().into(),
             uid: Some(work.uid.as_str().into()),
+            cluster: None,
         },
         summary: plan.summary.clone(),
         dry_run: order.dry_run,

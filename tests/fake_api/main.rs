@@ -7,6 +7,7 @@ mod late_pods;
 mod lists;
 mod others;
 mod restarts;
+mod several;
 mod subjects;
 mod support;
 mod targets;

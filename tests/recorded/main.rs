@@ -11,6 +11,7 @@ mod advice_that_holds;
 mod advice_to_wait;
 mod apps;
 mod checkpoints;
+mod clusters;
 mod collateral_and_lost;
 mod cron_jobs_beside;
 mod expected_pods;

@@ -258,6 +258,7 @@ impl<'a, 's> Facts<'a, 's> {
                 SourceState::Denied => "reading them was refused",
                 SourceState::Truncated => "only a part was read",
                 SourceState::Unreadable => "not all could be read",
+                SourceState::Unreachable => "its cluster was not reached",
                 SourceState::NotAsked if source.cluster.is_none() && source.resource == Resource::Events.name() => {
                     "none in the data"
                 }

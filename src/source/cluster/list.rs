@@ -57,6 +57,7 @@ impl Outcome {
             SourceState::Unreadable => 3,
             SourceState::Denied => 4,
             SourceState::Truncated => 5,
+            SourceState::Unreachable => 6,
         };
         if rank(other.state) > rank(self.state) {
             self.state = other.state;

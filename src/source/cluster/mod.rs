@@ -22,6 +22,7 @@ mod proxy;
 mod reach;
 mod reading;
 mod session;
+mod several;
 mod storage;
 mod targets;
 mod timeout;
@@ -38,6 +39,7 @@ pub use environment::Environment;
 pub use error::ClusterError;
 pub(crate) use session::FIELD_MANAGER;
 pub use session::{Object, RequestError, Session};
+pub use several::{Came, Found, Place, Take, Talk, contexts, contexts_in, read_each, read_each_in};
 pub use timeout::{TimeoutError, parse_timeout};
 
 use super::{Intake, Resource, Snapshot, Source, SourceState};
@@ -71,6 +73,24 @@ pub fn read_in(
     scope: &Scope,
     talk: &mut dyn FnMut(&str),
 ) -> Result<Snapshot, ClusterError> {
+    read_cluster(environment, connection, scope, false, talk).map(|read| read.snapshot)
+}
+
+/// A cluster that was read.
+pub(super) struct ReadCluster {
+    snapshot: Snapshot,
+    /// The uid of its namespace `kube-system`; `None` where it was not asked for, or may not be read.
+    uid: Option<String>,
+}
+
+/// The same; `identify` asks which cluster it is.
+fn read_cluster(
+    environment: &Environment,
+    connection: &Connection,
+    scope: &Scope,
+    identify: bool,
+    talk: &mut dyn FnMut(&str),
+) -> Result<ReadCluster, ClusterError> {
     let reach = reach::reach(connection, environment)?;
     let name = reach.name.clone();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -79,10 +99,10 @@ pub fn read_in(
         .map_err(|error| ClusterError::Process(error.to_string()))?;
     let intake = Arc::new(Mutex::new(Intake::new(scope.into())));
     let patience = Patience::new(connection.request_timeout);
-    let read = runtime.block_on(run(reach, patience, scope, &intake, talk));
+    let read = runtime.block_on(run(reach, patience, scope, identify, &intake, talk));
     // A look-up of a name that hangs must not hold up the error.
     runtime.shutdown_background();
-    let outcomes = read?;
+    let (outcomes, uid) = read?;
     let intake = std::mem::take(&mut *intake.lock().unwrap_or_else(PoisonError::into_inner));
     let sources: Vec<Source> = Resource::ALL
         .into_iter()
@@ -96,21 +116,27 @@ pub fn read_in(
             talk(&line);
         }
     }
-    Ok(Snapshot { cluster: Some(name), sources, ..intake.finish() })
+    Ok(ReadCluster { snapshot: Snapshot { cluster: Some(name), sources, ..intake.finish() }, uid })
 }
 
 async fn run(
     reach: Reach,
     patience: Patience,
     scope: &Scope,
+    identify: bool,
     intake: &Arc<Mutex<Intake>>,
     talk: &mut dyn FnMut(&str),
-) -> Result<Outcomes, ClusterError> {
+) -> Result<(Outcomes, Option<String>), ClusterError> {
     let destination = (&reach).into();
     let client = kube::Client::try_from(reach.config).map_err(|error| fault::client_error(&error))?;
     let api = Api::new(client, destination, patience, talk);
     let lister = Lister { api: &api, intake: Arc::clone(intake), chunk_size: scope.chunk_size };
     let reading = Reading { lister, namespace: scope.namespace.as_deref() };
+    tokio::try_join!(all_of(&reading, scope), async { Ok(if identify { reading.cluster_uid().await } else { None }) })
+}
+
+/// Everything that `scope` asks for.
+async fn all_of(reading: &Reading<'_>, scope: &Scope) -> Result<Outcomes, ClusterError> {
     if let Some(subject) = &scope.subject {
         return Box::pin(reading.detail(subject)).await;
     }
@@ -150,7 +176,8 @@ fn said(source: &Source, denied: &[&Source]) -> Option<String> {
     let Source { resource, message, .. } = source;
     let message = message.as_deref().unwrap_or_default();
     match source.state {
-        SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked => None,
+        // Said by whoever reads several clusters.
+        SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked | SourceState::Unreachable => None,
         SourceState::Denied => {
             let group = |source: &Source| Resource::named(&source.resource).map(Resource::group).unwrap_or_default();
             let of = group(source);

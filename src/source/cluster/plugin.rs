@@ -1,11 +1,15 @@
 use std::io::ErrorKind;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster, ExecConfig, ExecInteractiveMode};
 use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::error::ClusterError;
+
+/// Held by the plugin that may ask the person.
+static ASKING: Mutex<()> = Mutex::new(());
 
 /// What a credential plugin prints.
 #[derive(Deserialize)]
@@ -31,6 +35,8 @@ pub(super) fn run(user: &mut AuthInfo, cluster: &Cluster, interactive: bool) -> 
     let command = exec.command.clone().unwrap_or_default();
     let failed = |why: String| ClusterError::Plugin { command: command.clone(), why, hint: None };
     let stdin = asks(&exec, interactive).map_err(failed)?;
+    // One question at a time, where several clusters are read side by side.
+    let _alone = stdin.then(|| ASKING.lock().unwrap_or_else(PoisonError::into_inner));
     let output =
         prepare(&exec, &command, cluster, stdin).map_err(failed)?.output().map_err(|error| match error.kind() {
             ErrorKind::NotFound => ClusterError::Plugin {

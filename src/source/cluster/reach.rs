@@ -45,6 +45,25 @@ pub(super) fn namespace(connection: &Connection, environment: &Environment) -> R
     Ok(settled.namespace.unwrap_or_else(|| "default".to_owned()))
 }
 
+/// What makes a server this one and no other, as far as a kubeconfig tells: whoever dials the same address through the same
+/// proxy, and finds a certificate of the same authority there, has found the same server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ServerKey {
+    server: String,
+    proxy: Option<String>,
+    tls_server_name: Option<String>,
+    authority: Option<Vec<Vec<u8>>>,
+}
+
+/// The server that a connection leads to; nothing is dialled, and no plugin run.
+pub(super) fn server_key(connection: &Connection, environment: &Environment) -> Result<ServerKey, ClusterError> {
+    let Settled { cluster, user, .. } = settle(connection, environment)?;
+    let server = server_url(&cluster, &user)?;
+    let authority = root_certificates(&cluster)?;
+    let server = server.to_string().trim_end_matches('/').to_owned();
+    Ok(ServerKey { server, proxy: cluster.proxy_url, tls_server_name: cluster.tls_server_name, authority })
+}
+
 /// Weighs flags, files and variables; runs the credential plugin.
 pub(super) fn reach(connection: &Connection, environment: &Environment) -> Result<Reach, ClusterError> {
     let Settled { name, cluster, mut user, .. } = settle(connection, environment)?;

@@ -58,6 +58,21 @@ impl<'a> Reading<'a> {
         Ok(read)
     }
 
+    /// The uid of the namespace `kube-system`, which stands for the cluster: it cannot be deleted. `None` where it may not be
+    /// read; what else is wrong the lists meet as well. Source: Kubernetes `plugin/pkg/admission/namespace/lifecycle`.
+    pub(super) async fn cluster_uid(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Namespace {
+            metadata: Metadata,
+        }
+        #[derive(Deserialize)]
+        struct Metadata {
+            uid: String,
+        }
+        let body = self.api().fetch("namespaces", "/api/v1/namespaces/kube-system", JSON).await.ok()?;
+        serde_json::from_slice::<Namespace>(&body).ok().map(|namespace| namespace.metadata.uid)
+    }
+
     /// Reads a list; `query` names what the server filters by.
     pub(super) async fn list(
         &self,

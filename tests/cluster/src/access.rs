@@ -1,21 +1,23 @@
 //! What the published roles allow is enough, and what is missing is said.
 
+use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::api::{Api, array, text};
 use crate::control_plane::ControlPlane;
 use crate::results::Results;
-use crate::tool::{Failure, Tool};
+use crate::tool::{Failure, Tool, run};
 use crate::yaml;
 
-pub(crate) const NAMES: [&str; 4] = [
+pub(crate) const NAMES: [&str; 5] = [
     "access-core-role-suffices",
     "access-all-roles-show-everything",
     "access-without-pods-is-an-error",
     "access-without-events-degrades",
+    "access-all-roles-tell-one-cluster-under-two-contexts",
 ];
 
 pub(crate) async fn check(tool: &Tool, plane: &ControlPlane, results: &mut Results) {
@@ -24,7 +26,8 @@ pub(crate) async fn check(tool: &Tool, plane: &ControlPlane, results: &mut Resul
             0 => core_suffices(tool, &plane.api).await,
             1 => all_suffice(tool, &plane.api).await,
             2 => no_pods(tool, &plane.api).await,
-            _ => no_events(tool, &plane.api).await,
+            3 => no_events(tool, &plane.api).await,
+            _ => one_cluster(tool, &plane.api).await,
         };
         results.record(name, outcome);
     }
@@ -107,6 +110,31 @@ async fn all_suffice(tool: &Tool, api: &Api) -> Result<()> {
     ensure!(denied.is_empty(), "the roles leave out what the tool asks for: {denied:?}");
     explained(tool, &["jobset/gemma", "-n", "ml-team"]).await?;
     explained(tool, &["cronjob/rollup", "-n", "data"]).await
+}
+
+/// One server under two contexts, the second of which names its certificate: only the uid of `kube-system` tells that both
+/// are one. Nothing is counted twice.
+async fn one_cluster(tool: &Tool, api: &Api) -> Result<()> {
+    for file in ["core.yaml", "workloads.yaml", "context.yaml"] {
+        grant(api, file, "reader").await?;
+    }
+    let mut config: Value = serde_json::from_slice(&fs::read(tool.kubeconfig())?)?;
+    let (mut cluster, mut context) = (config["clusters"][0].clone(), config["contexts"][0].clone());
+    (cluster["name"], cluster["cluster"]["tls-server-name"]) = ("again".into(), "localhost".into());
+    (context["name"], context["context"]["cluster"]) = ("again".into(), "again".into());
+    for (list, entry) in [("clusters", cluster), ("contexts", context)] {
+        config[list].as_array_mut().context("a list")?.push(entry);
+    }
+    let file = tempfile::NamedTempFile::new()?;
+    fs::write(file.path(), config.to_string())?;
+    let mut command = tool.command();
+    command.args(JOB).args(["--all-contexts", "--as", "reader", "--kubeconfig"]).arg(file.path());
+    let both = run(command).await?;
+    ensure!(both.code == 0, "exit code {}: {}", both.code, both.stderr);
+    ensure!(both.stderr.contains("again leads to where cluster-tests does"), "not told: {}", both.stderr);
+    let one = tool.live(&JOB).await?;
+    ensure!(both.stdout == one.stdout, "under two contexts\n{}\nunder one\n{}", both.stdout, one.stdout);
+    Ok(())
 }
 
 /// An explanation reads more than the failures: nodes, claims, and what was taken of them.

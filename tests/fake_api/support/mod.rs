@@ -1,6 +1,7 @@
 //! A server in this process, kubeconfigs in temporary folders, and objects as the API server writes them.
 
 pub(crate) mod cluster;
+pub(crate) mod fleet;
 mod home;
 pub(crate) mod objects;
 pub(crate) mod proxy;

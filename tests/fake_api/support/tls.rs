@@ -41,9 +41,23 @@ impl Authority {
     /// A server with a certificate for these names, which takes clients with a certificate of this authority and those
     /// without any.
     pub(crate) fn server(&self, names: &[&str]) -> ServerConfig {
+        self.server_with(names, |_| {})
+    }
+
+    /// The same, with a certificate of the last century.
+    pub(crate) fn expired_server(&self, names: &[&str]) -> ServerConfig {
+        self.server_with(names, |params| {
+            (params.not_before, params.not_after) =
+                (rcgen::date_time_ymd(1998, 1, 1), rcgen::date_time_ymd(1999, 1, 1));
+        })
+    }
+
+    fn server_with(&self, names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> ServerConfig {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.issuer).unwrap();
+        let mut params = CertificateParams::new(names).unwrap();
+        change(&mut params);
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
         let mut roots = rustls::RootCertStore::empty();
         roots.add(self.certificate.der().clone()).unwrap();
         let clients = WebPkiClientVerifier::builder(Arc::new(roots)).allow_unauthenticated().build().unwrap();
