@@ -1,6 +1,6 @@
 use super::facts::JobFacts;
 use super::failure::RuleHit;
-use super::orphan::not_ready_with_node;
+use super::orphan::{held_with_node, not_ready_with_node};
 use super::teardown::torn_down_by;
 use super::{Failure, TornDownBy};
 use crate::model::{ContainerEnd, ContainerKind, Job, Phase, Pod, PodCondition, TEARDOWN_PATIENCE_SECONDS, Time};
@@ -27,7 +27,8 @@ impl<'s> JobFacts<'s> {
         for &pod in &self.pods {
             self.judge_pod(pod, now, pending_after, &mut failures);
             if failures.last().is_none_or(|last| !last.pod.is_some_and(|other| std::ptr::eq(other, pod))) {
-                failures.extend(not_ready_with_node(self.workload, Some(self.job), pod, snapshot));
+                let lost = not_ready_with_node(self.workload, Some(self.job), pod, snapshot);
+                failures.extend(lost.or_else(|| self.held_with_node(pod, snapshot)));
             }
         }
         notes.extend(self.disagreement(&failures));
@@ -96,6 +97,13 @@ impl<'s> JobFacts<'s> {
         let until = pod.deletion_requested?.plus_seconds(pod.grace_seconds() + TEARDOWN_PATIENCE_SECONDS);
         let hangs = held && torn_down_by(self, pod).is_none() && now? > until;
         hangs.then(|| Failure { end: None, ..Failure::of_pod(Class::Pending, self.workload, Some(self.job), pod) })
+    }
+
+    /// A pod that was asked to end on a silent node, where the Job waits for its end.
+    fn held_with_node(&self, pod: &'s Pod, snapshot: &'s Snapshot) -> Option<Failure<'s>> {
+        let holds = self.job.waits_for_the_end() && self.job.managed_by.is_none() && !self.job.is_finished();
+        let held = holds && pod.phase != Phase::Failed && torn_down_by(self, pod).is_none();
+        held_with_node(self.workload, Some(self.job), pod, snapshot).filter(|_| held)
     }
 
     /// Pods of an Indexed Job without an index, or beyond the number of completions to which it was scaled down

@@ -36,7 +36,7 @@ pub use line::failure_line;
 pub use part::{Part, Signature, Telling, parts};
 pub use report::{Reported, report};
 pub use sidecar::SidecarHit;
-pub use standing::{Other, Standing, names_of_kind};
+pub use standing::{Other, Standing, TTL, names_of_kind};
 pub use teardown::{TornDownBy, blocker};
 pub use words::telling_line;
 pub use workload::{Analysis, Options, Workload, analyse};

@@ -69,8 +69,8 @@ impl Facts<'_, '_> {
         let of_pods =
             self.failures.iter().filter(|failure| failure.pod.is_some() && failure.class != Class::Collateral);
         let is_told = |failure: &&Failure| {
-            let named = failure.pod_name().is_some_and(|pod| told.contains(pod))
-                || failure.node().is_some_and(|node| told.contains(&**node));
+            let named = failure.pod_name().is_some_and(|pod| names(told, pod))
+                || failure.node().is_some_and(|node| names(told, node));
             named && (failure.class == Class::NotReady || told.contains(strip_count(&cause_words(failure))))
         };
         of_pods.copied().all(|failure| is_told(&failure))
@@ -118,6 +118,15 @@ impl Facts<'_, '_> {
             more => format!("{happened} (and {} more alike)", more - 1),
         }
     }
+}
+
+/// Whether a sentence names something: `web-1` is not named where `web-10` is.
+fn names(text: &str, name: &str) -> bool {
+    let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(of_name) && !behind.starts_with(of_name)
+    })
 }
 
 /// A cause without how often it came: `exit 1 (app), restarts: 3` and `exit 1 (app), restarts: 4` are one.
