@@ -168,6 +168,11 @@ impl Clusters {
 }
 
 impl Told {
+    /// Whether some cluster is left out.
+    pub(super) fn has_gap(&self) -> bool {
+        !self.failed.is_empty()
+    }
+
     fn note(&mut self, note: String) {
         talk(&note);
         self.notes.push(note);
@@ -194,14 +199,15 @@ impl Told {
     }
 }
 
-/// What becomes of the sources of a cluster that could not be read: those without which there is no report of it.
+/// What becomes of the sources of a cluster that could not be read: what was refused is, else what no report can do without
+/// was not reached.
 fn not_read<'a>(cluster: &'a str, error: &'a ClusterError) -> impl Iterator<Item = Source> + use<'a> {
     Resource::ALL.into_iter().map(move |resource| {
         let state = match error {
-            _ if !resource.is_core() => SourceState::NotAsked,
             ClusterError::Denied { resource: denied, .. } if *denied == resource.rbac_name() => SourceState::Denied,
             ClusterError::Denied { .. } => SourceState::NotAsked,
-            _ => SourceState::Unreachable,
+            _ if resource.is_core() => SourceState::Unreachable,
+            _ => SourceState::NotAsked,
         };
         let message = (state != SourceState::NotAsked).then(|| error.to_string());
         source(cluster, resource, state, message)

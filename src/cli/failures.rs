@@ -6,15 +6,14 @@ use super::clusters::{Clusters, of_contexts};
 use super::connection::ConnectionArgs;
 use super::input::{Color, clock, ensure_one_namespace, ensure_targets_exist, moment, namespace_of, read};
 use super::options::{UsageError, parse_duration, parse_targets};
+use super::scope::{has_gap, options, report_scope, scope_of};
 use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise};
-use crate::analysis::{Analysis, Options, analyse, failure_line, parts, report};
+use crate::analysis::{Analysis, analyse, failure_line, parts, report};
 use crate::fleet::{ClusterReport, Frame, merge};
-use crate::model::Time;
 use crate::render::{self, Format, Look};
-use crate::report::{Class, ReportScope, Source, SourceState};
+use crate::report::{Class, ReportScope};
 use crate::request::{From, GroupBy, Request, Scope, Selector, View};
-use crate::source::{Resource, Snapshot};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -163,7 +162,7 @@ impl FailuresArgs {
             }
         }
         out.flush()?;
-        Ok(show.code(&snapshot.sources, !analysis.failures.is_empty()))
+        Ok(show.code(has_gap(&snapshot.sources), !analysis.failures.is_empty()))
     }
 
     /// Several clusters: each is judged by itself as soon as it is its turn, and its data let go.
@@ -187,7 +186,7 @@ impl FailuresArgs {
             reports.push(ClusterReport { cluster: cluster.to_owned(), report, parts });
             Ok(())
         })?;
-        let code = show.code(&told.sources, found);
+        let code = show.code(told.has_gap() || has_gap(&told.sources), found);
         if let Some(format) = format {
             let scope = report_scope(&scope, &view, clusters.names().to_vec(), told.namespaces, Vec::new());
             let frame = Frame { scope, sources: told.sources, notes: told.notes };
@@ -233,8 +232,13 @@ struct Show {
 }
 
 impl Show {
-    fn code(&self, sources: &[Source], found: bool) -> ExitCode {
-        if self.exit_code { ended(sources, found) } else { ExitCode::Success }
+    /// With `--exit-code`, an incomplete report outranks failures found, as it may hide more of them.
+    const fn code(&self, has_gap: bool, found: bool) -> ExitCode {
+        match (self.exit_code, has_gap, found) {
+            (true, true, _) => ExitCode::Incomplete,
+            (true, false, true) => ExitCode::FailuresFound,
+            _ => ExitCode::Success,
+        }
     }
 }
 
@@ -254,73 +258,4 @@ impl Output {
 
 fn lines(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
     render::failures(analysis.failures.iter().map(|failure| failure_line(analysis, failure)), out)
-}
-
-fn options(scope: &Scope, view: &View, now: Option<Time>) -> Options {
-    Options {
-        now,
-        pending_after: view.pending_after,
-        since: view.since,
-        classes: view.classes.clone(),
-        all: view.all,
-        selector: scope.selector.clone(),
-        targets: scope.targets.clone(),
-        kinds: scope.kinds.clone(),
-    }
-}
-
-fn scope_of(request: &Request, snapshot: &Snapshot) -> ReportScope {
-    let files = match &request.from {
-        From::Files(files) => files.clone(),
-        From::Cluster(_) => Vec::new(),
-    };
-    let contexts = snapshot.cluster.iter().cloned().collect();
-    let namespaces = request.scope.namespace.iter().cloned().collect();
-    report_scope(&request.scope, &request.view, contexts, namespaces, files)
-}
-
-fn report_scope(
-    scope: &Scope,
-    view: &View,
-    contexts: Vec<String>,
-    namespaces: Vec<String>,
-    files: Vec<String>,
-) -> ReportScope {
-    let selector = &scope.selector;
-    ReportScope {
-        contexts,
-        namespaces,
-        selector: (!selector.is_empty()).then(|| selector.to_string()),
-        since: view.since,
-        files,
-        targets: scope.targets.iter().map(ToString::to_string).collect(),
-        kinds: scope.kinds.iter().map(|kind| kind.plural().to_owned()).collect(),
-        classes: view.classes.clone(),
-        all: view.all,
-        group_by: view.group_by.name(),
-    }
-}
-
-/// The exit code with `--exit-code`: an incomplete report outranks failures found, as it may hide more of them.
-fn ended(sources: &[Source], found: bool) -> ExitCode {
-    let is_core = |resource: &str| {
-        resource == "files" || Resource::ALL.iter().any(|core| core.is_core() && core.name() == resource)
-    };
-    let has_gap = |state: SourceState| {
-        matches!(
-            state,
-            SourceState::Denied
-                | SourceState::Truncated
-                | SourceState::Unreadable
-                | SourceState::NotInstalled
-                | SourceState::Unreachable
-        )
-    };
-    if sources.iter().any(|s| is_core(&s.resource) && (has_gap(s.state) || s.skipped > 0)) {
-        ExitCode::Incomplete
-    } else if found {
-        ExitCode::FailuresFound
-    } else {
-        ExitCode::Success
-    }
 }

@@ -9,6 +9,7 @@ mod input;
 mod options;
 mod restart;
 mod schema;
+mod scope;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

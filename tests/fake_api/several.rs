@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::fleet::{Fleet, SMALL, Small, at, context, report_of};
+use crate::support::objects::whole;
 use crate::support::tls::Authority;
 use crate::support::{FakeApi, Reply};
 
@@ -246,6 +247,51 @@ fn what_one_cluster_lacks_is_told_with_its_name() {
     assert_eq!(ran.code, Some(3), "Events are not what a report cannot do without: {ran:?}");
     assert!(ran.stderr.contains("part: events are left out, reading them was refused"), "{ran:?}");
     assert!(ran.stdout.contains("read of 2 clusters; incomplete: events of part\n"), "{ran:?}");
+}
+
+#[test]
+fn what_is_refused_of_a_workload_asked_for_by_name_leaves_its_cluster_out() {
+    let whole = SMALL.with(|request| {
+        let deployment = json!({"metadata": {"name": "web", "namespace": "ml"}, "spec": {"replicas": 1}});
+        request.path().ends_with("/deployments/web").then(|| whole("apps/v1", "Deployment", deployment))
+    });
+    let part = SMALL.with(|request| {
+        request.path().contains("/deployments/").then(|| Reply::status(403, "Forbidden", "deployments is forbidden"))
+    });
+    let fleet = Fleet::of(vec![context("whole", &whole), context("part", &part)]);
+    let ran = fleet.failures(&["deployment/web", "-o", "json", "--exit-code"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains("part is left out: deployments.apps cannot be read"), "{ran:?}");
+    let report = report_of(&ran);
+    let of_part = report["sources"].as_array().unwrap().iter().filter(|source| source["cluster"] == "part");
+    let gaps: Vec<_> = of_part.filter(|source| source["state"] != "notAsked").map(|it| &it["resource"]).collect();
+    assert_eq!(gaps, ["deployments"]);
+}
+
+#[test]
+fn rules_of_one_name_that_ask_for_different_things_in_two_clusters_are_one_group_that_says_so() {
+    let named = |code| Small { rule: "userError", code, ..SMALL }.start();
+    let (eu, us) = (named(1), named(42));
+    let report = Fleet::of(vec![context("eu", &eu), context("us", &us)]).report(&[]);
+    let [group] = &report["groups"].as_array().unwrap()[..] else { panic!("{report:#}") };
+    assert_eq!((&group["rule"]["label"], &group["rule"]["nameSource"]), (&json!("userError"), &json!("annotation")));
+    assert_eq!(group["cause"]["text"], "exit 1 (main); 1 other cause");
+    let said = "rules called userError ask for different things: exit 1 and exit 42";
+    assert_eq!(group["notes"], json!([said]));
+    assert_eq!(report["notes"], json!([said]));
+}
+
+#[test]
+fn notes_name_the_cluster_that_they_are_about() {
+    let managed = |request: &crate::support::Request| {
+        let mut job = crate::support::objects::job("ml", "far");
+        job["spec"]["managedBy"] = json!("kueue.x-k8s.io/multikueue");
+        request.path().ends_with("/jobs").then(|| crate::support::objects::list("Job", "batch/v1", "", &[job]))
+    };
+    let (eu, us) = (SMALL.start(), SMALL.with(managed));
+    let report = Fleet::of(vec![context("eu", &eu), context("us", &us)]).report(&[]);
+    let notes: Vec<&str> = report["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
+    assert!(notes.iter().any(|note| note.starts_with("us: managed by kueue.x-k8s.io/multikueue")), "{notes:?}");
 }
 
 #[test]

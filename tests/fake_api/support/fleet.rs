@@ -8,16 +8,20 @@ use super::cluster::Ran;
 use super::objects::{job, list, pod};
 use super::{FakeApi, Reply, Request};
 
-/// A cluster with one failed Job in some namespaces, under a policy that fails it for exit code 1.
+/// A cluster with one failed Job in some namespaces, under a policy that fails it for one exit code.
 pub(crate) struct Small {
     /// The uid of its `kube-system`; nobody may read it where it is empty.
     pub(crate) uid: &'static str,
     pub(crate) namespaces: &'static [&'static str],
     /// What the Job is called.
     pub(crate) job: &'static str,
+    /// What its rule is called, by annotation; `-` for nothing.
+    pub(crate) rule: &'static str,
+    /// The exit code that the rule asks for.
+    pub(crate) code: i32,
 }
 
-pub(crate) const SMALL: Small = Small { uid: "", namespaces: &["ml"], job: "train" };
+pub(crate) const SMALL: Small = Small { uid: "", namespaces: &["ml"], job: "train", rule: "-", code: 1 };
 
 impl Small {
     pub(crate) fn start(self) -> FakeApi {
@@ -56,13 +60,14 @@ impl Small {
     fn job(&self, namespace: &str) -> Value {
         let mut job = job(namespace, self.job);
         job["metadata"]["uid"] = json!(format!("{namespace}-{}", self.job));
+        job["metadata"]["annotations"] = json!({"kubectl-sigapps/rule-names": self.rule});
         job["spec"]["podFailurePolicy"] = json!({"rules": [
-            {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}},
+            {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [self.code]}},
         ]});
         job["spec"]["template"] = json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "main"}]}});
         job["status"]["conditions"] = json!([
             {"type": "Failed", "status": "True", "reason": "PodFailurePolicy", "lastTransitionTime": "2026-11-30T09:00:01Z",
-             "message": format!("Container main for pod {namespace}/{}-0 failed with exit code 1 matching FailJob rule at index 0", self.job)},
+             "message": format!("Container main for pod {namespace}/{}-0 failed with exit code {} matching FailJob rule at index 0", self.job, self.code)},
         ]);
         job
     }
@@ -72,6 +77,7 @@ impl Small {
         pod["metadata"]["uid"] = json!(format!("{namespace}-{}-0", self.job));
         pod["metadata"]["ownerReferences"][0]["uid"] = json!(format!("{namespace}-{}", self.job));
         pod["spec"]["nodeName"] = json!("node-1");
+        pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] = json!(self.code);
         pod
     }
 }
