@@ -5,6 +5,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sigapps::request::Scope;
+use sigapps::source::cluster::read_each_in;
 
 use crate::support::fleet::{Fleet, SMALL, Small, at, context, report_of};
 use crate::support::objects::whole;
@@ -129,6 +131,34 @@ fn clusters_are_read_side_by_side() {
     let apis = [waiting("a"), waiting("b"), waiting("c")];
     let fleet = Fleet::of(vec![context("a", &apis[0]), context("b", &apis[1]), context("c", &apis[2])]);
     assert_eq!(fleet.report(&[])["summary"]["failures"], 3);
+}
+
+#[test]
+fn many_clusters_are_all_told_in_the_order_of_the_contexts() {
+    let apis: Vec<FakeApi> = (0..20).map(|_| SMALL.start()).collect();
+    let named = |(number, api): (usize, &FakeApi)| context(&format!("c{}", (number * 7) % 20), api);
+    let fleet = Fleet::of(apis.iter().enumerate().map(named).collect());
+    let lines = fleet.failures(&["-o", "jsonl"]).stdout;
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let expected: Vec<String> = (0..20).map(|number| format!("c{}", (number * 7) % 20)).collect();
+    assert_eq!(all(&Value::from(lines), "/cluster"), expected);
+    assert_eq!(fleet.report(&[])["groups"][0]["failures"], 20);
+}
+
+#[test]
+fn where_nobody_takes_what_was_read_the_rest_is_given_up() {
+    let apis: Vec<FakeApi> = (0..20).map(|_| SMALL.start()).collect();
+    let fleet = Fleet::of(apis.iter().enumerate().map(|(number, api)| context(&format!("c{number}"), api)).collect());
+    let (environment, places) = fleet.places();
+    let scope = Scope { chunk_size: 500, ..Scope::default() };
+    let mut taken = 0;
+    let read = read_each_in(&environment, &places, &scope, &|_, _| {}, &mut |_, _| {
+        taken += 1;
+        Err(std::io::ErrorKind::BrokenPipe.into())
+    });
+    assert_eq!((read.unwrap_err().kind(), taken), (std::io::ErrorKind::BrokenPipe, 1));
+    let asked = apis.iter().filter(|api| !api.requests().is_empty()).count();
+    assert!(asked < 20, "clusters were read that nobody waits for");
 }
 
 /// Asserts what becomes of a report of two clusters, one of which cannot be read.

@@ -4,6 +4,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use sigapps::request::Connection;
+use sigapps::source::cluster::{Environment, Place};
+
 use super::cluster::Ran;
 use super::objects::{job, list, pod};
 use super::{FakeApi, Reply, Request};
@@ -143,6 +146,13 @@ impl Fleet {
         std::fs::create_dir(home.path().join(".kube")).unwrap();
         std::fs::write(home.path().join(".kube/config"), config.to_string()).unwrap();
         Self { home, names: contexts.into_iter().map(|it| it.name).collect() }
+    }
+
+    /// What the library needs to know to read them all: each context's connection, in these surroundings.
+    pub(crate) fn places(&self) -> (Environment, Vec<Place>) {
+        let connection = |name: &String| Connection { context: Some(name.clone()), ..Connection::default() };
+        let place = |name| Place { connection: connection(name), all_namespaces: true };
+        (Environment::default().with_home(self.home.path()), self.names.iter().map(place).collect())
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
