@@ -25,10 +25,9 @@ impl<'s> JobFacts<'s> {
             Some(format!("job/{}: {conflict}", self.job.name))
         }));
         for &pod in &self.pods {
-            self.judge_pod(pod, now, pending_after, &mut failures);
+            self.judge_pod(pod, snapshot, now, pending_after, &mut failures);
             if failures.last().is_none_or(|last| !last.pod.is_some_and(|other| std::ptr::eq(other, pod))) {
-                let lost = not_ready_with_node(self.workload, Some(self.job), pod, snapshot);
-                failures.extend(lost.or_else(|| self.held_with_node(pod, snapshot)));
+                failures.extend(not_ready_with_node(self.workload, Some(self.job), pod, snapshot));
             }
         }
         notes.extend(self.disagreement(&failures));
@@ -36,10 +35,18 @@ impl<'s> JobFacts<'s> {
         JobFindings { failures, notes, recorded: self.recorded }
     }
 
-    fn judge_pod(&self, pod: &'s Pod, now: Option<Time>, pending_after: i64, failures: &mut Vec<Failure<'s>>) {
+    fn judge_pod(
+        &self,
+        pod: &'s Pod,
+        snapshot: &'s Snapshot,
+        now: Option<Time>,
+        pending_after: i64,
+        failures: &mut Vec<Failure<'s>>,
+    ) {
         let ended = pod.phase == Phase::Failed;
         if ended || pod.is_terminating() {
-            failures.extend(self.judge_ended(pod, ended).or_else(|| self.hangs(pod, ended, now)));
+            let held = || self.held_with_node(pod, snapshot).or_else(|| self.hangs(pod, ended, now));
+            failures.extend(self.judge_ended(pod, ended).or_else(held));
             return;
         }
         failures.extend(pending(self.workload, Some(self.job), pod, now, pending_after));
