@@ -9,6 +9,7 @@ mod facts;
 mod failure;
 mod gone;
 mod group;
+mod idle;
 mod job;
 mod job_set;
 mod line;
