@@ -1,9 +1,9 @@
 use super::facts::JobFacts;
 use super::failure::RuleHit;
-use super::orphan::{held_with_node, not_ready_with_node};
+use super::idle::{ended_after, held_with_node, not_ready_with_node, pending};
 use super::teardown::torn_down_by;
 use super::{Failure, TornDownBy};
-use crate::model::{ContainerEnd, ContainerKind, Job, Phase, Pod, PodCondition, TEARDOWN_PATIENCE_SECONDS, Time};
+use crate::model::{ContainerEnd, ContainerKind, Phase, Pod, PodCondition, TEARDOWN_PATIENCE_SECONDS, Time};
 use crate::policy::{Endings, MatchedBy, RecordedRule, evaluate};
 use crate::report::Class;
 use crate::source::Snapshot;
@@ -25,10 +25,9 @@ impl<'s> JobFacts<'s> {
             Some(format!("job/{}: {conflict}", self.job.name))
         }));
         for &pod in &self.pods {
-            self.judge_pod(pod, now, pending_after, &mut failures);
+            self.judge_pod(pod, snapshot, now, pending_after, &mut failures);
             if failures.last().is_none_or(|last| !last.pod.is_some_and(|other| std::ptr::eq(other, pod))) {
-                let lost = not_ready_with_node(self.workload, Some(self.job), pod, snapshot);
-                failures.extend(lost.or_else(|| self.held_with_node(pod, snapshot)));
+                failures.extend(not_ready_with_node(self.workload, Some(self.job), pod, snapshot));
             }
         }
         notes.extend(self.disagreement(&failures));
@@ -36,10 +35,18 @@ impl<'s> JobFacts<'s> {
         JobFindings { failures, notes, recorded: self.recorded }
     }
 
-    fn judge_pod(&self, pod: &'s Pod, now: Option<Time>, pending_after: i64, failures: &mut Vec<Failure<'s>>) {
+    fn judge_pod(
+        &self,
+        pod: &'s Pod,
+        snapshot: &'s Snapshot,
+        now: Option<Time>,
+        pending_after: i64,
+        failures: &mut Vec<Failure<'s>>,
+    ) {
         let ended = pod.phase == Phase::Failed;
         if ended || pod.is_terminating() {
-            failures.extend(self.judge_ended(pod, ended).or_else(|| self.hangs(pod, ended, now)));
+            let held = || self.held_with_node(pod, snapshot).or_else(|| self.hangs(pod, ended, now));
+            failures.extend(self.judge_ended(pod, ended).or_else(held));
             return;
         }
         failures.extend(pending(self.workload, Some(self.job), pod, now, pending_after));
@@ -187,35 +194,6 @@ impl<'s> JobFacts<'s> {
             )
         })
     }
-}
-
-/// A pod that cannot start: at once for errors of image, configuration or creation, after `pending_after` seconds where
-/// it may still come.
-pub(super) fn pending<'s>(
-    workload: usize,
-    job: Option<&'s Job>,
-    pod: &'s Pod,
-    now: Option<Time>,
-    pending_after: i64,
-) -> Option<Failure<'s>> {
-    let waiting = pod.waiting()?;
-    let may_still_come = matches!(
-        &*waiting.reason,
-        "ContainerCreating" | "PodInitializing" | "Pending" | "Unschedulable" | "SchedulingGated" | "SchedulerError"
-    );
-    if may_still_come {
-        #[allow(clippy::cast_precision_loss)] // seconds of a wait
-        let long_enough = now?.since(waiting.since?) >= pending_after as f64;
-        if !long_enough {
-            return None;
-        }
-    }
-    Some(Failure { end: None, ..Failure::of_pod(Class::Pending, workload, job, pod) })
-}
-
-/// Whether a pod was being deleted and ended after a moment.
-pub(super) fn ended_after(pod: &Pod, moment: Time) -> bool {
-    pod.deletion_requested.is_some() && pod.finished_at().is_some_and(|ended| ended > moment)
 }
 
 /// Whether no rule could ever match: the kubelet refused the pod and left nothing but a reason (jobset#1091).

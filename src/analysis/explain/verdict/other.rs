@@ -8,7 +8,7 @@ use super::words::said;
 use crate::analysis::Failure;
 use crate::analysis::group::cause_words;
 use crate::analysis::standing::Other;
-use crate::model::Node;
+use crate::model::{Node, Word};
 use crate::report::{Class, Situation, SituationKind, VerdictTells, WorkloadState};
 use crate::words::{counted, list_names};
 
@@ -148,6 +148,12 @@ pub(super) fn of_node(facts: &Facts, node: &Node) -> String {
     let mut parts = vec![ready];
     if node.unschedulable {
         parts.push("it is cordoned".to_owned());
+    }
+    // What its own state puts on it is told by that state.
+    let drives_out = |taint: &&Word| taint.ends_with(":NoExecute") && !taint.starts_with("node.kubernetes.io/");
+    let taints: Vec<&str> = node.taints().iter().filter(drives_out).map(|taint| &**taint).collect();
+    if !taints.is_empty() {
+        parts.push(format!("it is tainted {}", list_names(&taints, 3)));
     }
     let problems: Vec<String> =
         node.problems().iter().map(|problem| format!("{}{}", problem.type_, facts.since(problem.at))).collect();
