@@ -1,16 +1,20 @@
 use std::io::{self, BufWriter, Write};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use serde::Serialize;
 
+use super::baseline::Kept;
 use super::connection::ConnectionArgs;
 use super::input::{Color, ensure_one_namespace, ensure_targets_exist, moment, namespace_of, read};
 use super::options::{UsageError, parse_duration, parse_targets};
+use super::output::{Chosen, Output, PrintArgs};
 use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise};
-use crate::analysis::{Options, analyse, failure_line, report};
+use crate::analysis::{Analysis, Options, analyse, failure_line, report};
+use crate::jsonpath::{OrderError, Template, order_by, whole_path};
 use crate::model::Time;
 use crate::render::{self, Format, Look};
-use crate::report::{Class, ReportScope, Source, SourceState};
+use crate::report::{Class, FailureLine, FailureReport, ReportScope, Source, SourceState};
 use crate::request::{From, GroupBy, Request, Scope, Selector, View};
 use crate::source::{Resource, Snapshot};
 
@@ -32,6 +36,15 @@ Examples:
   # A dump instead of a cluster
   kubectl get jobs,cronjobs,deploy,rs,sts,ds,pods,events,nodes -A -o json > dump.json
   kubectl sigapps failures -f dump.json
+
+  # Any field, as kubectl cuts them out; each failure for a spreadsheet
+  kubectl sigapps failures -A -o custom-columns=RULE:.rule.label,FAILURES:.failures --sort-by=.failures
+  kubectl sigapps failures -A -o jsonpath='{range .groups[*]}{.id}{\"\\t\"}{.cause.text}{\"\\n\"}{end}'
+  kubectl sigapps failures -A -o csv > failures.csv
+
+  # Only what is new since a report that was kept
+  kubectl sigapps failures -A -o json > last-night.json
+  kubectl sigapps failures -A --baseline last-night.json --exit-code
 
   # For scripts: 3 if anything failed, 4 if something could not be read
   kubectl sigapps failures -A --exit-code -o json";
@@ -55,9 +68,23 @@ pub(super) struct FailuresArgs {
     #[arg(short = 'l', long, default_value = "", hide_default_value = true)]
     selector: Selector,
 
-    /// Output format
-    #[arg(short = 'o', long, value_enum, default_value_t, hide_default_value = true)]
-    output: Output,
+    /// Output format: table, wide (all groups, all columns), json, yaml, jsonl (one failure a line), csv (the same), name,
+    /// markdown, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=HEAD:PATH,… (one group a
+    /// line), custom-columns-file=FILE
+    #[arg(short = 'o', long, value_name = "FORMAT", value_parser = parse_output)]
+    output: Option<Output>,
+
+    /// Sort groups by this field of theirs, given as a JSONPath (.failures, {.rule.label}); with -o jsonl and csv
+    /// failures, with -o name workloads
+    #[arg(long, value_name = "PATH")]
+    sort_by: Option<String>,
+
+    /// Only what is new beside a report that `failures -o json` printed: other groups, and other workloads of the same groups
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<String>,
+
+    #[command(flatten)]
+    print: PrintArgs,
 
     /// What failures are grouped by
     #[arg(long, value_enum, default_value_t)]
@@ -79,10 +106,6 @@ pub(super) struct FailuresArgs {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5m")]
     pending_after: i64,
 
-    /// Leave the table's heads out
-    #[arg(long)]
-    no_headers: bool,
-
     /// Use colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: Color,
@@ -99,26 +122,38 @@ pub(super) struct FailuresArgs {
     connection: ConnectionArgs,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Output {
-    /// One screen
-    #[default]
-    Table,
-    /// All groups, all columns
-    Wide,
-    /// The report as JSON
-    Json,
-    /// The report as YAML
-    Yaml,
-    /// One failure a line, as JSON
+/// What is printed of the failures: of the report, or of each failure.
+#[derive(Clone, Copy, Debug)]
+enum Printed {
+    Report(Format),
     Jsonl,
-    /// The names of the workloads
-    Name,
+    Csv,
+}
+
+const FORMATS: [(&str, Printed); 8] = [
+    ("table", Printed::Report(Format::Table)),
+    ("wide", Printed::Report(Format::Wide)),
+    ("json", Printed::Report(Format::Json)),
+    ("yaml", Printed::Report(Format::Yaml)),
+    ("jsonl", Printed::Jsonl),
+    ("csv", Printed::Csv),
+    ("name", Printed::Report(Format::Name)),
+    ("markdown", Printed::Report(Format::Markdown)),
+];
+
+fn parse_output(text: &str) -> Result<Output, String> {
+    Output::parse(text, &FORMATS, |_| None)
 }
 
 impl FailuresArgs {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let (output, exit_code, color, headers) = (self.output, self.exit_code, self.color, !self.no_headers);
+    pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
+        let chosen = self.choose()?;
+        let baseline = self.baseline.take().map(Kept::read).transpose()?;
+        if let Some(baseline) = &baseline {
+            baseline.ensure_grouped_by(self.group_by.name())?;
+        }
+        let (exit_code, color, headers) = (self.exit_code, self.color, self.print.headers());
+        let sort_by = self.sort_by.take();
         let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
         let request = self.into_request()?;
         let snapshot = read(&request.from, &request.scope)?;
@@ -127,28 +162,51 @@ impl FailuresArgs {
         }
         let now = moment(&request.from, &snapshot)?;
         let options = options(&request, now);
-        let analysis = analyse(&snapshot, &options);
+        let mut analysis = analyse(&snapshot, &options);
+        let group_by = request.view.group_by;
+        let known = baseline.as_ref().map(|kept| kept.baseline.leave_out_known(&mut analysis, group_by));
         let mut out = BufWriter::new(io::stdout().lock());
         let found = !analysis.failures.is_empty();
         let ended = if exit_code { ended(&snapshot.sources, found) } else { ExitCode::Success };
-        let format = match output {
-            Output::Jsonl => {
-                render::failures(analysis.failures.iter().map(|failure| failure_line(&analysis, failure)), &mut out)?;
-                out.flush()?;
-                return Ok(ended);
+        if let Chosen::Format(Printed::Jsonl | Printed::Csv) = chosen {
+            print_failures(&analysis, &chosen, sort_by.as_deref(), headers, &mut out)?;
+            out.flush()?;
+            return Ok(ended);
+        }
+        let reported = report(&analysis, &options, group_by, scope(&request, &snapshot));
+        let mut report = advise(&analysis, reported, &kubectl);
+        if let (Some(kept), Some(known)) = (&baseline, known) {
+            kept.baseline.mark(known, &mut report);
+            kept.compare_scope(&report);
+        }
+        if let Some(path) = sort_by {
+            sort(&mut report, &path, matches!(chosen, Chosen::Format(Printed::Report(Format::Name))))?;
+        }
+        match &chosen {
+            Chosen::Format(Printed::Report(format)) => {
+                let look = Look { width: width(), color: color.is_on(), headers };
+                render::report(&report, *format, look, &mut out)?;
             }
-            Output::Table => Format::Table,
-            Output::Wide => Format::Wide,
-            Output::Json => Format::Json,
-            Output::Yaml => Format::Yaml,
-            Output::Name => Format::Name,
-        };
-        let reported = report(&analysis, &options, request.view.group_by, scope(&request, &snapshot));
-        let report = advise(&analysis, reported, &kubectl);
-        let look = Look { width: width(), color: color.is_on(), headers };
-        render::report(&report, format, look, &mut out)?;
+            Chosen::Fields(fields) => {
+                fields.print(&serde_json::to_value(&report)?, &documents(&report.groups)?, headers, &mut out)?;
+            }
+            Chosen::Format(Printed::Jsonl | Printed::Csv) => {}
+        }
         out.flush()?;
         Ok(ended)
+    }
+
+    /// What is to be printed; mistakes in it are told before anything is read.
+    fn choose(&self) -> anyhow::Result<Chosen<Printed>> {
+        self.print.ensure_no_go_template(self.output.as_ref())?;
+        if let Some(path) = &self.sort_by {
+            let template = whole_path(path).map_err(OrderError::from).and_then(|path| Ok(Template::parse(&path)?));
+            template.map_err(|error| UsageError(format!("--sort-by {path}: {error}")))?;
+        }
+        match &self.output {
+            None => Ok(Chosen::Format(Printed::Report(Format::Table))),
+            Some(output) => self.print.choose(output, &FORMATS),
+        }
     }
 
     fn into_request(self) -> anyhow::Result<Request> {
@@ -176,6 +234,51 @@ impl FailuresArgs {
             },
         })
     }
+}
+
+/// One failure a line. They are gathered only where they are to be sorted.
+fn print_failures(
+    analysis: &Analysis,
+    chosen: &Chosen<Printed>,
+    sort_by: Option<&str>,
+    headers: bool,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let mut lines = analysis.failures.iter().map(|failure| failure_line(analysis, failure));
+    let sorted: Vec<FailureLine>;
+    let mut sorted_lines;
+    let lines: &mut dyn Iterator<Item = FailureLine> = if let Some(path) = sort_by {
+        sorted = in_order_of(path, lines.collect())?;
+        sorted_lines = sorted.into_iter();
+        &mut sorted_lines
+    } else {
+        &mut lines
+    };
+    match chosen {
+        Chosen::Format(Printed::Csv) => render::failures_csv(lines, headers, out)?,
+        _ => render::failures(lines, out)?,
+    }
+    Ok(())
+}
+
+/// Sorts what is one line of the output: the workloads where their names are printed, the groups elsewhere.
+fn sort(report: &mut FailureReport, path: &str, names: bool) -> anyhow::Result<()> {
+    if names {
+        report.workloads = in_order_of(path, std::mem::take(&mut report.workloads))?;
+    } else {
+        report.groups = in_order_of(path, std::mem::take(&mut report.groups))?;
+    }
+    Ok(())
+}
+
+fn in_order_of<T: Serialize>(path: &str, items: Vec<T>) -> anyhow::Result<Vec<T>> {
+    let order = order_by(path, &documents(&items)?)?;
+    let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
+    Ok(order.into_iter().filter_map(|position| items[position].take()).collect())
+}
+
+fn documents<T: Serialize>(items: &[T]) -> serde_json::Result<Vec<serde_json::Value>> {
+    items.iter().map(serde_json::to_value).collect()
 }
 
 fn options(request: &Request, now: Option<Time>) -> Options {
