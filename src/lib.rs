@@ -5,7 +5,8 @@
 //! arguments ([`cli`]) → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
 //! [`render`]. [`fleet`] puts reports of several clusters together. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller,
 //! [`checkpoint`] what pod templates tell of checkpoints, `gitops` the marks of who applies an object; `kubectl` and
-//! `shell` make the commands that are printed, `words` names and numbers in sentences. [`restart`] starts a workload
+//! `shell` make the commands that are printed, `words` names and numbers in sentences; [`jsonpath`] cuts fields out of
+//! what is printed. [`restart`] starts a workload
 //! again; no other room asks for writes.
 
 pub mod advice;
@@ -14,6 +15,7 @@ pub mod checkpoint;
 pub mod cli;
 pub mod fleet;
 mod gitops;
+pub mod jsonpath;
 mod kubectl;
 pub mod model;
 pub mod policy;

@@ -1,4 +1,4 @@
-//! Names and numbers in sentences.
+//! Names and numbers in sentences, and what of text no terminal may be given.
 
 use std::fmt::Display;
 
@@ -15,6 +15,12 @@ pub(crate) fn list_names<T: AsRef<str>>(names: &[T], most: usize) -> String {
 pub(crate) fn counted<T: Copy + Display + PartialEq + From<u8>>(number: T, singular: &str) -> String {
     let plural = if number == T::from(1) { "" } else { "s" };
     format!("{number} {singular}{plural}")
+}
+
+/// Characters that move the cursor, ring, or turn the reading direction.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::io::{self, Read, Write as _};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+use sigapps::jsonpath::{Missing, Printing, Template, order_by};
+use sigapps::render::Columns;
 use sigapps::source::file::{self, FileError};
 use sigapps::source::{Ending, Filter, Intake, ListHead, ObjectSink, Position, Snapshot, Splitter};
 
@@ -194,6 +196,42 @@ fn opening() -> impl Strategy<Value = &'static [u8]> {
         b"{items: [{kind: Pod}, ",
     ];
     prop::sample::select(openings.to_vec())
+}
+
+/// Templates, and what looks like one.
+fn template() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("{".to_owned()),
+        Just("}".to_owned()),
+        "[ a-c.$@*'\"\\\\]{0,3}",
+        r"\.[a-c]",
+        r"\[[-0-3:,*'a]{0,4}\]",
+        r"\[\?\(@\.[a-c](==|!=|<|>=|)[1'a\.@]{0,2}\)\]",
+        r"\{(range |end|)[a-c.\[*\]]{0,6}\}",
+        r#"["'](\\[nx0uU'"\\]?[0-9a-f]{0,4}|[a-c})\n]){0,3}["']"#,
+        any::<String>(),
+    ];
+    vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_template_panics_however_broken_on_any_document(template in template(), document in object()) {
+        if let Ok(template) = Template::parse(&template) {
+            for missing in [Missing::Allowed, Missing::Refused] {
+                for items in template.find(&document, missing).into_iter().flatten() {
+                    let mut out = Vec::new();
+                    Printing::Raw.text(&items, &mut out).unwrap();
+                    Printing::Escaped.json(&items, &mut out).unwrap();
+                }
+            }
+        }
+        let _ = order_by(&template, &[document.clone(), document]);
+        let _ = Columns::parse(&template);
+        let _ = Columns::parse_file(&template);
+    }
 }
 
 proptest! {

@@ -51,6 +51,15 @@ impl Key<'_> {
         }
         spelled
     }
+
+    fn id(&self, group_by: GroupBy) -> String {
+        format!("{:016x}", stable_hash(&self.spelled(group_by)))
+    }
+}
+
+/// The id of the group that a failure is in.
+pub(super) fn group_id(analysis: &Analysis, failure: &Failure, group_by: GroupBy) -> String {
+    key(analysis, failure, group_by).id(group_by)
 }
 
 /// Puts the failures into groups, most costly and most recent first.
@@ -184,7 +193,7 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<u32>, group_by: GroupBy) -
     let decision = analysis.decision_of(shown).filter(|_| group_by == GroupBy::Rule);
     let key_text = key.text.as_deref().map(str::to_owned);
     let group = Group {
-        id: format!("{:016x}", stable_hash(&key.spelled(group_by))),
+        id: key.id(group_by),
         class: same_class.then_some(shown.class),
         key: key_text.or_else(|| (rule.is_none() || group_by == GroupBy::Cause).then(|| cause_words(shown))),
         rule,
@@ -203,6 +212,7 @@ fn build(analysis: &Analysis, key: &Key, members: Vec<u32>, group_by: GroupBy) -
         exemplar: failure_line(analysis, shown),
         suggestions: Vec::new(),
         notes,
+        novelty: None,
         stands_beside: false,
     };
     (group, Members { failures: members })

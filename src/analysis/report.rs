@@ -52,6 +52,7 @@ pub fn report(analysis: &Analysis, options: &Options, group_by: GroupBy, scope: 
             completed_workloads: analysis.completed.0,
             completed_failures: analysis.completed.1,
         },
+        baseline: None,
         groups,
         workloads,
         suggestions: Vec::new(),

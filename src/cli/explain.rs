@@ -1,10 +1,11 @@
 use std::io::{self, BufWriter, Write};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::connection::ConnectionArgs;
 use super::input::{Color, ensure_one_namespace, moment, namespace_of, read};
 use super::options::{UsageError, parse_subject};
+use super::output::{Chosen, Output, PrintArgs};
 use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise_on};
 use crate::analysis::{Options, analyse, explain, find};
@@ -50,9 +51,13 @@ pub(super) struct ExplainArgs {
     #[arg(long)]
     rules: bool,
 
-    /// Output format
-    #[arg(short = 'o', long, value_enum, default_value_t, hide_default_value = true)]
-    output: Output,
+    /// Output format: text, json, yaml, markdown, name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE,
+    /// custom-columns=HEAD:PATH,…, custom-columns-file=FILE
+    #[arg(short = 'o', long, value_name = "FORMAT", value_parser = parse_output)]
+    output: Option<Output>,
+
+    #[command(flatten)]
+    print: PrintArgs,
 
     /// How long a pod may wait for a node or be in creation before it counts as unable to start
     #[arg(long, value_name = "DURATION", value_parser = super::options::parse_duration, default_value = "30s")]
@@ -70,21 +75,29 @@ pub(super) struct ExplainArgs {
     connection: ConnectionArgs,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Output {
-    /// One screen
-    #[default]
-    Text,
-    /// As JSON
-    Json,
-    /// As YAML
-    Yaml,
-    /// For an incident's notes
-    Markdown,
+const FORMATS: [(&str, ExplanationFormat); 5] = [
+    ("text", ExplanationFormat::Text),
+    ("json", ExplanationFormat::Json),
+    ("yaml", ExplanationFormat::Yaml),
+    ("markdown", ExplanationFormat::Markdown),
+    ("name", ExplanationFormat::Name),
+];
+
+fn parse_output(text: &str) -> Result<Output, String> {
+    Output::parse(text, &FORMATS, |name| {
+        let of_failures = matches!(name, "csv" | "jsonl" | "table" | "wide");
+        of_failures
+            .then_some("that is a format of `failures`: `failures KIND/NAME --all` has the failures of one workload")
+    })
 }
 
 impl ExplainArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        self.print.ensure_no_go_template(self.output.as_ref())?;
+        let chosen = match &self.output {
+            None => Chosen::Format(ExplanationFormat::Text),
+            Some(output) => self.print.choose(output, &FORMATS)?,
+        };
         let subject = parse_subject(&self.subject).map_err(UsageError)?;
         // A node belongs to no namespace, and so does what runs on it.
         let is_node = subject.kind == Some(TargetKind::Node);
@@ -103,15 +116,19 @@ impl ExplainArgs {
         let analysis = analyse(&snapshot, &options);
         let mut explanation = explain(&analysis, found, now);
         explanation.suggestions = advise_on(&analysis, found, now, &kubectl);
-        let format = match self.output {
-            Output::Text => ExplanationFormat::Text,
-            Output::Json => ExplanationFormat::Json,
-            Output::Yaml => ExplanationFormat::Yaml,
-            Output::Markdown => ExplanationFormat::Markdown,
-        };
-        let look = Look { width: width(), color: self.color.is_on(), headers: true };
         let mut out = BufWriter::new(io::stdout().lock());
-        render::explanation(&explanation, format, self.rules, look, &mut out)?;
+        let headers = self.print.headers();
+        match chosen {
+            Chosen::Format(format) => {
+                let look = Look { width: width(), color: self.color.is_on(), headers };
+                render::explanation(&explanation, format, self.rules, look, &mut out)?;
+            }
+            // One object is one row.
+            Chosen::Fields(fields) => {
+                let document = serde_json::to_value(&explanation)?;
+                fields.print(&document, std::slice::from_ref(&document), headers, &mut out)?;
+            }
+        }
         out.flush()?;
         Ok(ExitCode::Success)
     }

@@ -1,12 +1,14 @@
 //! Arguments → a plain [`crate::request::Request`] → a report on stdout. The only room that knows clap.
 
 mod clusters;
+mod baseline;
 mod connection;
 mod exit;
 mod explain;
 mod failures;
 mod input;
 mod options;
+mod output;
 mod restart;
 mod schema;
 mod scope;

@@ -5,7 +5,7 @@ use super::checkpoints::sentences;
 use super::explanation::{MOST_JUDGED, POLICY_HEADS, RUN_HEADS, no_rule, policy_rows, policy_title, runs};
 use super::suggestion::{because, commands};
 use super::text::one_line;
-use crate::report::{Evidence, Explanation, TimelineEntry};
+use crate::report::{Evidence, Explanation, Suggestion, TimelineEntry};
 
 /// Facts that notes have room for; the rest is counted.
 const MOST_FACTS: usize = 12;
@@ -39,7 +39,7 @@ pub(super) fn print(explanation: &Explanation, rules: bool, out: &mut impl Write
     list(Some("Checkpoints"), &lines, out)?;
     evidence(explanation, out)?;
     list(Some("Not known"), &explanation.missing, out)?;
-    suggestions(explanation, out)
+    suggestions(&explanation.suggestions, usize::MAX, out)
 }
 
 fn attempts(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
@@ -86,11 +86,12 @@ fn evidence(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
     more(explanation.evidence.len(), MOST_FACTS, out)
 }
 
-fn suggestions(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
-    if !explanation.suggestions.is_empty() {
+/// What to do next, at most so much of it.
+pub(super) fn suggestions(all: &[Suggestion], most: usize, out: &mut impl Write) -> io::Result<()> {
+    if !all.is_empty() {
         writeln!(out, "## Next\n")?;
     }
-    for (number, suggestion) in explanation.suggestions.iter().enumerate() {
+    for (number, suggestion) in all.iter().take(most).enumerate() {
         writeln!(out, "{}. **{}**: {}\n", number + 1, escaped(&suggestion.title), escaped(&suggestion.why))?;
         let facts = because(suggestion, 2);
         if !facts.is_empty() {
@@ -104,18 +105,18 @@ fn suggestions(explanation: &Explanation, out: &mut impl Write) -> io::Result<()
             writeln!(out, "   Loses {}\n", escaped(loses))?;
         }
     }
-    Ok(())
+    more(all.len(), most, out)
 }
 
 /// How many things there are of which only the first `most` are shown.
-fn more(all: usize, most: usize, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn more(all: usize, most: usize, out: &mut impl Write) -> io::Result<()> {
     match all.saturating_sub(most) {
         0 => Ok(()),
         more => writeln!(out, "and {more} more: -o json has them all\n"),
     }
 }
 
-fn list(title: Option<&str>, lines: &[String], out: &mut impl Write) -> io::Result<()> {
+pub(super) fn list(title: Option<&str>, lines: &[String], out: &mut impl Write) -> io::Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
@@ -128,7 +129,7 @@ fn list(title: Option<&str>, lines: &[String], out: &mut impl Write) -> io::Resu
     writeln!(out)
 }
 
-fn table(heads: &[&str], rows: &[Vec<String>], out: &mut impl Write) -> io::Result<()> {
+pub(super) fn table(heads: &[&str], rows: &[Vec<String>], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "| {} |", heads.join(" | "))?;
     writeln!(out, "|{}", " --- |".repeat(heads.len()))?;
     for row in rows {
@@ -139,7 +140,7 @@ fn table(heads: &[&str], rows: &[Vec<String>], out: &mut impl Write) -> io::Resu
 }
 
 /// One line in which nothing is markup: what containers say may hold anything.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in one_line(text).chars() {
         if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&' | '!') {

@@ -3,11 +3,14 @@
 mod age;
 mod attempts;
 mod checkpoints;
+mod csv;
 mod explanation;
+mod fields;
 mod json;
 mod markdown;
 mod name;
 mod notes;
+mod report_markdown;
 mod restart;
 mod suggestion;
 mod table;
@@ -15,6 +18,8 @@ mod text;
 mod yaml;
 
 use std::io::{self, Write};
+
+pub use fields::{Columns, ColumnsError, Fields, FieldsError};
 
 use crate::report::{Explanation, FailureLine, FailureReport, Restart, RestartStep};
 
@@ -32,6 +37,8 @@ pub enum Format {
     Yaml,
     /// The failing workloads' names.
     Name,
+    /// For an incident's notes.
+    Markdown,
 }
 
 /// How text for a person looks.
@@ -53,6 +60,7 @@ pub fn report(report: &FailureReport, format: Format, look: Look, out: &mut impl
         Format::Json => json::print(report, out),
         Format::Yaml => yaml::print(report, out),
         Format::Name => name::print(report, out),
+        Format::Markdown => report_markdown::print(report, out),
     }
 }
 
@@ -68,6 +76,8 @@ pub enum ExplanationFormat {
     Yaml,
     /// For an incident's notes.
     Markdown,
+    /// The name of what is explained.
+    Name,
 }
 
 /// Prints an explanation; `rules` asks for why each rule matched or not.
@@ -83,6 +93,7 @@ pub fn explanation(
         ExplanationFormat::Json => json::print(explanation, out),
         ExplanationFormat::Yaml => yaml::print(explanation, out),
         ExplanationFormat::Markdown => markdown::print(explanation, rules, out),
+        ExplanationFormat::Name => name::print_one(&explanation.subject, out),
     }
 }
 
@@ -122,6 +133,11 @@ pub fn failures(lines: impl Iterator<Item = FailureLine>, out: &mut impl Write) 
         json::print_line(&line, out)?;
     }
     Ok(())
+}
+
+/// Prints failures as CSV, one a line.
+pub fn failures_csv(lines: impl Iterator<Item = FailureLine>, headers: bool, out: &mut impl Write) -> io::Result<()> {
+    csv::print(lines, headers, out)
 }
 
 /// One line for a person from text of the cluster: line ends and control sequences are taken out.

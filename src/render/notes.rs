@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::age::whole;
 use crate::model::Time;
-use crate::report::{FailureReport, Source, SourceState, Summary};
+use crate::report::{BaselineReport, FailureReport, Source, SourceState, Summary};
 use crate::source::Resource;
 use crate::words::counted;
 
@@ -10,10 +11,12 @@ use crate::words::counted;
 pub(super) fn headline(report: &FailureReport) -> String {
     if report.summary.failures == 0 {
         let empty = if holds_nothing(report) { ": there are neither workloads nor pods" } else { "" };
-        return format!("No failures found{}{empty}", where_looked(report));
+        let new = if report.baseline.is_some() { "new " } else { "" };
+        return format!("No {new}failures found{}{empty}", where_looked(report));
     }
     let Summary { failures, workloads, collateral, lost, gpu_seconds, .. } = report.summary;
-    let mut words = vec![format!("{} in {}", counted(failures, "failure"), counted(workloads, "workload"))];
+    let of = if report.baseline.is_some() { "new failure" } else { "failure" };
+    let mut words = vec![format!("{} in {}", counted(failures, of), counted(workloads, "workload"))];
     if collateral > 0 {
         words.push(format!("{collateral} of them collateral"));
     }
@@ -41,6 +44,21 @@ fn is_workload(resource: &str) -> bool {
 pub(super) fn made_from(report: &FailureReport) -> String {
     let as_of = report.as_of.map(|time| format!("as of {}; ", Time::from_seconds(time.seconds()))).unwrap_or_default();
     format!("{as_of}{}", what_was_read(report))
+}
+
+/// What is known since an earlier report and left out, and how much of it goes on.
+pub(super) fn baseline(report: &FailureReport) -> Option<String> {
+    let BaselineReport { as_of, groups, failures, grown } = report.baseline?;
+    let of = as_of.map_or_else(String::new, |at| format!(" of {}", whole(at)));
+    let grown = match grown {
+        0 => String::new(),
+        grown => format!(", {grown} of them with more failures than then"),
+    };
+    Some(format!(
+        "not shown, as the baseline{of} has them: {} in {}{grown}",
+        counted(failures, "failure"),
+        counted(groups, "group")
+    ))
 }
 
 /// What was asked for, so that nothing found is not taken for nothing there.

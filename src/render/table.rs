@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Look;
 use super::age::age;
-use super::notes::{gpu_hours, headline, left_out, made_from};
+use super::notes::{baseline, gpu_hours, headline, left_out, made_from};
 use super::suggestion::{because, commands};
 use super::text::{cut, cut_front, one_line, wrap};
 use crate::report::{Class, FailureReport, Group, Suggestion, WorkloadState};
@@ -35,6 +35,10 @@ const MOST_NAMES: usize = 20;
 pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut impl Write) -> io::Result<()> {
     prose(&headline(report), look, wide, out)?;
     prose(&made_from(report), look, wide, out)?;
+    let beside = baseline(report);
+    if let Some(beside) = &beside {
+        prose(beside, look, wide, out)?;
+    }
     let most = if wide { usize::MAX } else { MOST_NOTES };
     for note in report.notes.iter().take(most) {
         let note = one_line(note);
@@ -59,7 +63,9 @@ pub(super) fn print(report: &FailureReport, look: Look, wide: bool, out: &mut im
         let losing = suggestions.iter().filter(|suggestion| loses(suggestion, whole).is_some()).count();
         let commands: usize = suggestions.iter().map(|suggestion| shown_commands(suggestion, whole)).sum();
         let head = wrap(&headline(report), look.width).len() + wrap(&made_from(report), look.width).len();
-        let other_lines = 8 + head + notes + 2 * usize::from(foot.is_some()) + suggestions.len() + commands + losing;
+        let beside = beside.map_or(0, |beside| wrap(&beside, look.width).len());
+        let other_lines =
+            8 + head + beside + notes + 2 * usize::from(foot.is_some()) + suggestions.len() + commands + losing;
         let rows = if wide { groups.len() } else { SCREEN.saturating_sub(other_lines).max(5) };
         let shown = some_of_each(&groups, |group| (sort_of(group.class), group.job_set_rule.is_some()), rows);
         print_groups(&shown, report, look, wide, out)?;
@@ -87,7 +93,7 @@ fn prose(text: &str, look: Look, wide: bool, out: &mut impl Write) -> io::Result
 }
 
 /// All groups, but collateral that is shown beside what caused it.
-fn shown_groups(report: &FailureReport) -> Vec<&Group> {
+pub(super) fn shown_groups(report: &FailureReport) -> Vec<&Group> {
     let asked_for = report.scope.classes.contains(&Class::Collateral);
     report.groups.iter().filter(|group| asked_for || !group.stands_beside).collect()
 }
@@ -137,7 +143,7 @@ struct Column {
 }
 
 static DEFAULT: [Column; 6] = [
-    Column { head: "RULE", most: 36, tight: 27, optional: false, cell: |group, report, _| rule(group, report) },
+    Column { head: "RULE", most: 36, tight: 27, optional: false, cell: |group, report, _| key_words(group, report) },
     Column { head: "ACTION", most: 14, tight: 10, optional: false, cell: |group, _, _| action(group) },
     Column { head: "FAILURES", most: 11, tight: 11, optional: false, cell: |group, _, _| failures(group) },
     Column {
@@ -290,7 +296,7 @@ fn fit_last_column(rows: &mut [Vec<String>], columns: &[&Column], width: usize) 
 }
 
 /// Where the group's workloads stand: one state, or the gravest and how many others.
-fn state(group: &Group, report: &FailureReport) -> String {
+pub(super) fn state(group: &Group, report: &FailureReport) -> String {
     let mut states: Vec<WorkloadState> = group
         .workloads
         .iter()
@@ -311,7 +317,8 @@ fn counted_of(group: &Group) -> String {
     if group.class == Some(Class::Unknown) { "?".to_owned() } else { group.counted.to_string() }
 }
 
-fn rule(group: &Group, report: &FailureReport) -> String {
+/// What the group has in common, in a few words.
+pub(super) fn key_words(group: &Group, report: &FailureReport) -> String {
     let by_rule = report.scope.group_by == "rule";
     let Some(class) = group.class.filter(|_| by_rule) else { return key(group) };
     let Some(led_to) = &group.job_set_rule else { return pod_rule(group, class) };
@@ -363,7 +370,7 @@ fn pod_rule(group: &Group, class: Class) -> String {
     }
 }
 
-fn action(group: &Group) -> String {
+pub(super) fn action(group: &Group) -> String {
     if let Some(led_to) = &group.job_set_rule {
         let failed = led_to.failed_reason.clone().filter(|reason| reason != "FailJobSetFailurePolicyAction");
         return failed.or_else(|| led_to.action.clone()).unwrap_or_else(|| "?".to_owned());
@@ -376,14 +383,14 @@ fn action(group: &Group) -> String {
     }
 }
 
-fn failures(group: &Group) -> String {
+pub(super) fn failures(group: &Group) -> String {
     match group.collateral {
         0 => group.failures.to_string(),
         collateral => format!("{} (+{collateral})", group.failures),
     }
 }
 
-fn workloads(group: &Group, most: usize) -> String {
+pub(super) fn workloads(group: &Group, most: usize) -> String {
     match &group.workloads[..] {
         [] => none(),
         [one] => one.to_string(),
@@ -411,7 +418,7 @@ fn clusters(group: &Group, most: usize) -> String {
 }
 
 /// The cause, without what the rule's label has already said.
-fn what_happened(group: &Group) -> String {
+pub(super) fn what_happened(group: &Group) -> String {
     let text = group.cause.as_ref().map_or("", |cause| &*cause.text);
     let said = group.rule.as_ref().and_then(|rule| text.strip_prefix(&*rule.label)?.strip_prefix(": "));
     let text = said.unwrap_or(text);

@@ -1,5 +1,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+pub(super) use crate::words::is_hidden;
+
 /// One line of text that came from a cluster: line ends become blanks, control characters and sequences are taken out.
 /// Termination messages are whatever a container wrote.
 pub(super) fn one_line(text: &str) -> String {
@@ -15,12 +17,6 @@ pub(super) fn one_line(text: &str) -> String {
         }
     }
     line.trim().to_owned()
-}
-
-/// Characters that move the cursor, ring, or turn the reading direction.
-pub(super) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Behind an escape: a control sequence, a string up to its terminator, or a single character.

@@ -60,6 +60,9 @@ pub struct FailureReport {
     pub ignored: BTreeMap<String, u64>,
     /// Totals over all groups.
     pub summary: Summary,
+    /// Only with `--baseline`: what an earlier report has already, and is left out of all the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineReport>,
     /// The groups, most costly and most recent first.
     pub groups: Vec<Group>,
     /// The workloads that the groups name, by kind, namespace and name.
@@ -157,6 +160,30 @@ pub struct Summary {
     pub completed_workloads: usize,
     /// Failures of those workloads.
     pub completed_failures: u64,
+}
+
+/// What an earlier report has already: failures of a group that it knows in a workload that it knows in that group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BaselineReport {
+    /// Time of the data of the earlier report.
+    pub as_of: Option<Moment>,
+    /// Groups with failures that are left out.
+    pub groups: usize,
+    /// Failures that are left out.
+    pub failures: u64,
+    /// Of these groups, those with more failures in the workloads known then than they had altogether.
+    pub grown: usize,
+}
+
+/// How a group is new, beside an earlier report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Novelty {
+    /// The earlier report has no such group.
+    Group,
+    /// It has the group, without the workloads that are shown.
+    Workloads,
 }
 
 /// A workload by name.
@@ -298,6 +325,9 @@ pub struct Group {
     pub suggestions: Vec<String>,
     /// What a reader must know of this group.
     pub notes: Vec<String>,
+    /// Only with `--baseline`: how it is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub novelty: Option<Novelty>,
     /// All its failures are collateral that stands beside what caused it (in `collateral` of other groups).
     #[serde(skip)]
     pub stands_beside: bool,

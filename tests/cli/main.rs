@@ -2,10 +2,14 @@
 
 mod arguments;
 mod bad_input;
+mod baseline;
 mod checkpoints;
 mod documents;
 mod explain;
 mod formats;
+mod printing;
 mod restart;
+#[cfg(unix)]
+mod runbooks;
 mod support;
 mod table;

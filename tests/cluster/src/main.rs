@@ -18,6 +18,7 @@ mod jobset;
 mod jobsets;
 mod kinds;
 mod kubelet;
+mod printing;
 mod queueing;
 mod random_job;
 mod restarts;
@@ -209,6 +210,10 @@ async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
     if family::names().iter().any(|name| results.wants(name)) {
         let ran = family::run(assets, &tool, &mut results).await;
         results.record_error("family", ran);
+    }
+    if printing::NAMES.iter().any(|name| results.wants(name)) {
+        let ran = printing::run_all(assets, &tool, seed, &mut results).await;
+        results.record_error("print", ran);
     }
     if restarts::NAMES.iter().any(|name| results.wants(name)) {
         let ran = restarts::run_all(assets, &tool, &mut results).await;
