@@ -11,3 +11,4 @@ mod subjects;
 mod support;
 mod targets;
 mod tls;
+mod watches;

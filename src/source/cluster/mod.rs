@@ -25,6 +25,7 @@ mod session;
 mod storage;
 mod targets;
 mod timeout;
+mod watch;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -39,6 +40,7 @@ pub use error::ClusterError;
 pub(crate) use session::FIELD_MANAGER;
 pub use session::{Object, RequestError, Session};
 pub use timeout::{TimeoutError, parse_timeout};
+pub use watch::{Change, ChangeKind, Interest, Told, Watch};
 
 use super::{Intake, Resource, Snapshot, Source, SourceState};
 use crate::model::Time;

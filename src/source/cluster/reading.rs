@@ -71,7 +71,7 @@ impl<'a> Reading<'a> {
             let separator = if position == 0 { '?' } else { '&' };
             let _ = write!(path, "{separator}{name}={}", path::encode(value));
         }
-        self.lister.read(&List { resource, path, wanted }).await
+        self.lister.read(&List { resource, path, wanted, raw: None }).await
     }
 
     /// Reads the Events about Jobs or `JobSet`s, or about one of them.
