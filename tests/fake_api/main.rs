@@ -11,4 +11,5 @@ mod subjects;
 mod support;
 mod targets;
 mod tls;
+mod waits;
 mod watches;

@@ -14,6 +14,7 @@ mod fault;
 mod interrupt;
 mod kubeconfig;
 mod list;
+mod live;
 mod others;
 mod page;
 mod path;
@@ -37,6 +38,7 @@ use reading::{Outcomes, Reading};
 
 pub use environment::Environment;
 pub use error::ClusterError;
+pub use live::{Live, Turn};
 pub(crate) use session::FIELD_MANAGER;
 pub use session::{Object, RequestError, Session};
 pub use timeout::{TimeoutError, parse_timeout};
@@ -91,14 +93,18 @@ pub fn read_in(
         .zip(outcomes)
         .map(|(resource, outcome)| source(&name, resource, &outcome, intake.tally(resource).objects))
         .collect();
-    // What is denied of one API group is told in one line.
+    tell_of(&sources, talk);
+    Ok(Snapshot { cluster: Some(name), sources, ..intake.finish() })
+}
+
+/// Tells of what was not read; what is denied of one API group in one line.
+fn tell_of(sources: &[Source], talk: &mut dyn FnMut(&str)) {
     let denied: Vec<&Source> = sources.iter().filter(|source| source.state == SourceState::Denied).collect();
-    for source in &sources {
+    for source in sources {
         if let Some(line) = said(source, &denied) {
             talk(&line);
         }
     }
-    Ok(Snapshot { cluster: Some(name), sources, ..intake.finish() })
 }
 
 async fn run(
