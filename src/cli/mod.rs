@@ -8,7 +8,10 @@ mod input;
 mod options;
 mod restart;
 mod schema;
+mod screen;
 mod wait;
+mod watched;
+mod watching;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

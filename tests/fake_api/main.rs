@@ -12,4 +12,5 @@ mod support;
 mod targets;
 mod tls;
 mod waits;
+mod watched;
 mod watches;
