@@ -23,6 +23,7 @@ mod job_sets_made_up;
 mod kep_4443;
 mod made_up;
 mod nodes;
+mod odd_moments;
 mod order_and_secrets;
 mod owners;
 mod policies;
