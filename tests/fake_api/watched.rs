@@ -1,6 +1,6 @@
 //! `failures --watch` and `explain --watch` against a server on which things change.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -22,19 +22,25 @@ fn command(home: &Home, arguments: &[&str]) -> Command {
 struct Running {
     child: Child,
     lines: std::io::Lines<BufReader<ChildStdout>>,
+    _home: Home,
 }
 
 impl Running {
-    fn start(home: &Home, arguments: &[&str]) -> Self {
-        let mut child = command(home, arguments).spawn().unwrap();
+    fn start(home: Home, arguments: &[&str]) -> Self {
+        let mut child = command(&home, arguments).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Self { child, lines }
+        Self { child, lines, _home: home }
     }
 
     /// The next line on standard output; a test that waits for one in vain is ended from outside.
     #[track_caller]
     fn line(&mut self) -> String {
-        self.lines.next().expect("it has ended").unwrap()
+        if let Some(line) = self.lines.next() {
+            return line.unwrap();
+        }
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        panic!("it has ended: {:?} {said}", self.child.wait());
     }
 
     #[track_caller]
@@ -93,7 +99,7 @@ fn then(lines: String) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
 fn failures_are_told_one_by_one_and_each_change_once() {
     let unchanged = event("MODIFIED", &failed("train-0", 11));
     let api = serving(then(event("ADDED", &failed("train-1", 10)) + &unchanged));
-    let mut running = Running::start(&Home::of(&api), &["failures", "-w", "-o", "jsonl"]);
+    let mut running = Running::start(Home::of(&api), &["failures", "-w", "-o", "jsonl"]);
     assert_eq!(running.json()["pod"], "train-0");
     assert_eq!(running.json()["pod"], "train-1");
     assert_eq!(running.interrupt(), Vec::<String>::new());
@@ -102,7 +108,7 @@ fn failures_are_told_one_by_one_and_each_change_once() {
 #[test]
 fn what_is_there_in_the_beginning_may_be_left_out() {
     let api = serving(then(event("ADDED", &failed("train-1", 10))));
-    let mut running = Running::start(&Home::of(&api), &["failures", "--watch-only", "-o", "jsonl"]);
+    let mut running = Running::start(Home::of(&api), &["failures", "--watch-only", "-o", "jsonl"]);
     assert_eq!(running.json()["pod"], "train-1");
     running.interrupt();
 }
@@ -110,7 +116,7 @@ fn what_is_there_in_the_beginning_may_be_left_out() {
 #[test]
 fn each_list_is_read_once_whatever_changes() {
     let api = serving(then(event("ADDED", &failed("train-1", 10))));
-    let mut running = Running::start(&Home::of(&api), &["failures", "-w", "-o", "jsonl"]);
+    let mut running = Running::start(Home::of(&api), &["failures", "-w", "-o", "jsonl"]);
     running.line();
     running.line();
     running.interrupt();
@@ -129,7 +135,7 @@ fn a_burst_of_changes_makes_few_reports_and_loses_nothing() {
     let burst: String =
         (1..=1000).map(|number| event("ADDED", &failed(&format!("train-{number}"), 10 + number))).collect();
     let api = serving(then(burst));
-    let mut running = Running::start(&Home::of(&api), &["failures", "-w"]);
+    let mut running = Running::start(Home::of(&api), &["failures", "-w"]);
     let mut reports = 0;
     loop {
         let line = running.line();
@@ -145,7 +151,7 @@ fn a_burst_of_changes_makes_few_reports_and_loses_nothing() {
 #[test]
 fn without_a_terminal_a_table_is_printed_behind_the_one_before() {
     let api = serving(then(event("ADDED", &failed("train-1", 10))));
-    let mut running = Running::start(&Home::of(&api), &["failures", "--watch"]);
+    let mut running = Running::start(Home::of(&api), &["failures", "--watch"]);
     while !running.line().contains("1 failure in ") {}
     while !running.line().contains("2 failures in ") {}
     let rest = running.interrupt();
@@ -178,7 +184,7 @@ fn an_explanation_is_told_anew_when_it_has_changed() {
         (_, Some(_)) => Reply::json(200, "").then_wait_until_stopped(),
         _ => world(request),
     });
-    let mut running = Running::start(&Home::of(&api), &["explain", "job/train", "-w", "-o", "jsonl"]);
+    let mut running = Running::start(Home::of(&api), &["explain", "job/train", "-w", "-o", "jsonl"]);
     let first = running.json();
     assert_eq!((&first["kind"], &first["subject"]["name"]), (&json!("Explanation"), &json!("train")));
     let second = running.json();
@@ -199,7 +205,7 @@ fn what_is_not_there_is_an_error() {
     let home = Home::of(&api);
     for arguments in [&["failures", "job/trian", "-w"][..], &["explain", "job/trian", "-w"]] {
         let ran = Ran::of(command(&home, arguments).output().unwrap());
-        ran.says(1, &["job/trian is not in the data; did you mean job/train?"]);
+        ran.says(1, &["job/trian is not in the data; did you mean ", "train?"]);
     }
 }
 

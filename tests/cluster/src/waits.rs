@@ -63,7 +63,7 @@ const CASES: &[Case] = &[
     case("wait-any", &["job/goes-on", "job/completes", "--any"], 0, "Job waits/completes completed"),
 ];
 
-const WATCHES: &str = "watch-failures";
+const WATCHES: &str = "wait-watched-failures";
 const RESTARTED: &str = "wait-leaderworkerset-restarted";
 const LABELLED: &str = "wait-labelled";
 const GRANTED: &str = "wait-published-role-suffices";
