@@ -62,6 +62,11 @@ pub(super) fn group_id(analysis: &Analysis, failure: &Failure, group_by: GroupBy
     key(analysis, failure, group_by).id(group_by)
 }
 
+/// The id of a group that is of an object in one of several clusters: others may have a namesake.
+pub fn of_one_cluster(id: &str, cluster: &str) -> String {
+    format!("{:016x}", stable_hash(&format!("{id}\u{1f}{cluster}")))
+}
+
 /// Puts the failures into groups, most costly and most recent first.
 pub(super) fn group(analysis: &Analysis, group_by: GroupBy) -> Vec<Grouped> {
     let mut members: HashMap<Key, Vec<u32>> = HashMap::new();
@@ -415,6 +420,6 @@ fn attribute_collateral(analysis: &Analysis, groups: &mut [Grouped]) {
 }
 
 /// FNV-1a: short, and the same on every machine and in every version.
-pub fn stable_hash(text: &str) -> u64 {
+fn stable_hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,6 +1,7 @@
 //! Snapshot → failures → groups → report. Pure: no I/O, no clock (the time of the data is passed in).
 
 mod analyst;
+mod awaited;
 mod baseline;
 mod cause;
 mod checkpoint;
@@ -26,14 +27,15 @@ mod teardown;
 mod words;
 mod workload;
 
-pub use baseline::{Baseline, KnownGroup};
+pub use awaited::{Awaited, Judgement, Progress, Restarts, Settings, judge, progress, restarts};
+pub use baseline::{Baseline, KnownGroup, LeftOut};
 pub use cause::is_sent;
 pub use checkpoint::{DeletedBy, Deletion, Kept, claim_in, kept, kept_in, of_cron_job_in, of_job, of_job_in};
 pub use evidence::object;
 pub use exemplar::{Rank, exemplar};
 pub use explain::{FindError, Subject, explain, find, is_of};
 pub use failure::{Failure, GoneJob, RuleHit, Told};
-pub use group::{Members, asks_otherwise, in_order, stable_hash, with_counts};
+pub use group::{Members, asks_otherwise, in_order, of_one_cluster, with_counts};
 pub use job_set::{Attempt, Decision, JobSetStory};
 pub use line::failure_line;
 pub use part::{Part, Signature, Telling, parts};

@@ -1,5 +1,6 @@
 //! `--baseline`: an earlier report that was kept.
 
+use std::collections::HashMap;
 use std::fs;
 
 use anyhow::{Context, bail};
@@ -52,6 +53,8 @@ struct GroupView {
 
 #[derive(Deserialize)]
 struct WorkloadView {
+    #[serde(default)]
+    cluster: Option<String>,
     kind: String,
     namespace: String,
     name: String,
@@ -88,12 +91,20 @@ impl Kept {
                 "the baseline {file} was itself made with --baseline, so that what was known then is not in it: keep a report without"
             );
         }
-        let groups = report.groups.into_iter().map(|group| {
-            let workloads = group.workloads.into_iter().map(|of| [of.kind, of.namespace, of.name]).collect();
-            (group.id, KnownGroup { failures: group.failures, workloads })
-        });
+        let cluster = match &report.scope.contexts[..] {
+            [one] => Some(one),
+            _ => None,
+        };
+        let mut groups: HashMap<String, KnownGroup> = HashMap::new();
+        for group in report.groups {
+            let known = groups.entry(group.id).or_default();
+            known.failures += group.failures;
+            for WorkloadView { cluster: own, kind, namespace, name } in group.workloads {
+                known.workloads.entry([kind, namespace, name]).or_default().insert(own.or_else(|| cluster.cloned()));
+            }
+        }
         let as_of = report.as_of.as_deref().and_then(Time::parse);
-        let baseline = Baseline { as_of, groups: groups.collect() };
+        let baseline = Baseline { as_of, groups };
         Ok(Self { file, scope: report.scope, baseline })
     }
 

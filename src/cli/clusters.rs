@@ -1,7 +1,5 @@
 //! Several clusters: which, and what is said of each.
 
-use std::io;
-
 use super::connection::ConnectionArgs;
 use super::options::UsageError;
 use super::talk;
@@ -100,7 +98,7 @@ impl Clusters {
     pub(super) fn read(
         &self,
         scope: &Scope,
-        take: &mut dyn FnMut(&str, &Snapshot, &Kubectl) -> io::Result<()>,
+        take: &mut dyn FnMut(&str, &Snapshot, &Kubectl) -> anyhow::Result<()>,
     ) -> anyhow::Result<Told> {
         let mut told = Told::default();
         let say = |place: usize, line: &str| talk(&format!("{}: {line}", self.names[place]));

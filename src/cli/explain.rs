@@ -6,11 +6,16 @@ use super::connection::ConnectionArgs;
 use super::input::{Color, ensure_one_namespace, moment, namespace_of, read};
 use super::options::{UsageError, parse_subject};
 use super::output::{Chosen, Output, PrintArgs};
+use super::watched::{self, Telling};
+use super::watching::{WatchArgs, cluster_of};
 use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise_on};
 use crate::analysis::{Options, analyse, explain, find};
+use crate::model::Time;
 use crate::render::{self, ExplanationFormat, Look};
-use crate::request::{Scope, TargetKind};
+use crate::report::Explanation;
+use crate::request::{Scope, Subject, TargetKind};
+use crate::source::Snapshot;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,6 +33,9 @@ Examples:
 
   # Why no rule matched
   kubectl sigapps explain job/etl --rules
+
+  # As it goes on: the attempts of a JobSet, one after the other
+  kubectl sigapps explain jobset/llama-70b -w
 
   # From a dump, as notes for an incident
   kubectl sigapps explain job/etl -f dump.json -o markdown";
@@ -51,7 +59,7 @@ pub(super) struct ExplainArgs {
     #[arg(long)]
     rules: bool,
 
-    /// Output format: text, json, yaml, markdown, name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE,
+    /// Output format: text, json, jsonl (in one line), yaml, markdown, name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE,
     /// custom-columns=HEAD:PATH,…, custom-columns-file=FILE
     #[arg(short = 'o', long, value_name = "FORMAT", value_parser = parse_output)]
     output: Option<Output>,
@@ -62,6 +70,9 @@ pub(super) struct ExplainArgs {
     /// How long a pod may wait for a node or be in creation before it counts as unable to start
     #[arg(long, value_name = "DURATION", value_parser = super::options::parse_duration, default_value = "30s")]
     pending_after: i64,
+
+    #[command(flatten)]
+    watch: WatchArgs,
 
     /// Use colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
@@ -75,9 +86,10 @@ pub(super) struct ExplainArgs {
     connection: ConnectionArgs,
 }
 
-const FORMATS: [(&str, ExplanationFormat); 5] = [
+const FORMATS: [(&str, ExplanationFormat); 6] = [
     ("text", ExplanationFormat::Text),
     ("json", ExplanationFormat::Json),
+    ("jsonl", ExplanationFormat::Jsonl),
     ("yaml", ExplanationFormat::Yaml),
     ("markdown", ExplanationFormat::Markdown),
     ("name", ExplanationFormat::Name),
@@ -85,7 +97,7 @@ const FORMATS: [(&str, ExplanationFormat); 5] = [
 
 fn parse_output(text: &str) -> Result<Output, String> {
     Output::parse(text, &FORMATS, |name| {
-        let of_failures = matches!(name, "csv" | "jsonl" | "table" | "wide");
+        let of_failures = matches!(name, "csv" | "table" | "wide");
         of_failures
             .then_some("that is a format of `failures`: `failures KIND/NAME --all` has the failures of one workload")
     })
@@ -108,28 +120,62 @@ impl ExplainArgs {
         let (from, namespace) = namespace_of(self.files, self.connection, everywhere)?;
         let scope =
             Scope { namespace, subject: Some(subject.clone()), chunk_size: self.chunk_size, ..Scope::default() };
-        let snapshot = read(&from, &scope)?;
-        let found = find(&snapshot, subject.kind, &subject.name)?;
-        let now = moment(&from, &snapshot)?;
-        let targets = found.judged_with(&snapshot).into_iter().collect();
-        let options = Options { now, pending_after: self.pending_after, all: true, targets, ..Options::default() };
-        let analysis = analyse(&snapshot, &options);
-        let mut explanation = explain(&analysis, found, now);
-        explanation.suggestions = advise_on(&analysis, found, now, &kubectl);
-        let mut out = BufWriter::new(io::stdout().lock());
-        let headers = self.print.headers();
-        match chosen {
-            Chosen::Format(format) => {
-                let look = Look { width: width(), color: self.color.is_on(), headers };
-                render::explanation(&explanation, format, self.rules, look, &mut out)?;
-            }
-            // One object is one row.
-            Chosen::Fields(fields) => {
-                let document = serde_json::to_value(&explanation)?;
-                fields.print(&document, std::slice::from_ref(&document), headers, &mut out)?;
-            }
+        let explained = |snapshot: &Snapshot, now| explained(snapshot, &subject, now, self.pending_after, &kubectl);
+        let show = Show { chosen, rules: self.rules, color: self.color, headers: self.print.headers() };
+        if self.watch.is_on() {
+            let telling = Telling {
+                on_screen: !matches!(show.chosen, Chosen::Format(ExplanationFormat::Jsonl)),
+                explain: |snapshot: &Snapshot, now| explained(snapshot, Some(now)),
+                print: |explanation: &Explanation, out: &mut Vec<u8>| show.print(explanation, out),
+            };
+            return watched::explanation(self.watch, cluster_of(&from)?, &scope, &telling);
         }
+        let snapshot = read(&from, &scope)?;
+        let explanation = explained(&snapshot, moment(&from, &snapshot)?)?;
+        let mut out = BufWriter::new(io::stdout().lock());
+        show.print(&explanation, &mut out)?;
         out.flush()?;
         Ok(ExitCode::Success)
     }
+}
+
+/// How it is shown.
+struct Show {
+    chosen: Chosen<ExplanationFormat>,
+    rules: bool,
+    color: Color,
+    headers: bool,
+}
+
+impl Show {
+    fn print(&self, explanation: &Explanation, out: &mut impl Write) -> anyhow::Result<()> {
+        match &self.chosen {
+            Chosen::Format(format) => {
+                let look = Look { width: width(), color: self.color.is_on(), headers: self.headers };
+                render::explanation(explanation, *format, self.rules, look, out)?;
+            }
+            // One object is one row.
+            Chosen::Fields(fields) => {
+                let document = serde_json::to_value(explanation)?;
+                fields.print(&document, std::slice::from_ref(&document), self.headers, out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn explained(
+    snapshot: &Snapshot,
+    subject: &Subject,
+    now: Option<Time>,
+    pending_after: i64,
+    kubectl: &Kubectl,
+) -> anyhow::Result<Explanation> {
+    let found = find(snapshot, subject.kind, &subject.name)?;
+    let targets = found.judged_with(snapshot).into_iter().collect();
+    let options = Options { now, pending_after, all: true, targets, ..Options::default() };
+    let analysis = analyse(snapshot, &options);
+    let mut explanation = explain(&analysis, found, now);
+    explanation.suggestions = advise_on(&analysis, found, now, kubectl);
+    Ok(explanation)
 }

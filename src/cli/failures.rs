@@ -1,17 +1,21 @@
 use std::io::{self, BufWriter, Write};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::clusters::{Clusters, of_contexts};
 use super::connection::ConnectionArgs;
 use super::input::{Color, clock, ensure_one_namespace, ensure_targets_exist, moment, namespace_of, read};
 use super::options::{UsageError, parse_duration, parse_targets};
+use super::output::{Output, PrintArgs};
 use super::scope::{has_gap, options, report_scope, scope_of};
+use super::show::{self, Show, lines};
+use super::watched;
+use super::watching::WatchArgs;
 use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise};
-use crate::analysis::{Analysis, analyse, failure_line, parts, report};
+use crate::analysis::{Analysis, LeftOut, Options, analyse, parts, report};
 use crate::fleet::{ClusterReport, Frame, merge};
-use crate::render::{self, Format, Look};
+use crate::render::Look;
 use crate::report::{Class, ReportScope};
 use crate::request::{From, GroupBy, Request, Scope, Selector, View};
 
@@ -37,6 +41,19 @@ Examples:
   # A dump instead of a cluster
   kubectl get jobs,cronjobs,deploy,rs,sts,ds,pods,events,nodes -A -o json > dump.json
   kubectl sigapps failures -f dump.json
+
+  # As it happens: on a terminal anew with each change, else each new failure as a line
+  kubectl sigapps failures -w
+  kubectl sigapps failures -A --watch-only -o jsonl
+
+  # Any field, as kubectl cuts them out; each failure for a spreadsheet
+  kubectl sigapps failures -A -o custom-columns=RULE:.rule.label,FAILURES:.failures --sort-by=.failures
+  kubectl sigapps failures -A -o jsonpath='{range .groups[*]}{.id}{\"\\t\"}{.cause.text}{\"\\n\"}{end}'
+  kubectl sigapps failures -A -o csv > failures.csv
+
+  # Only what is new since a report that was kept
+  kubectl sigapps failures -A -o json > last-night.json
+  kubectl sigapps failures -A --baseline last-night.json --exit-code
 
   # For scripts: 3 if anything failed, 4 if something could not be read
   kubectl sigapps failures -A --exit-code -o json";
@@ -64,9 +81,23 @@ pub(super) struct FailuresArgs {
     #[arg(short = 'l', long, default_value = "", hide_default_value = true)]
     selector: Selector,
 
-    /// Output format
-    #[arg(short = 'o', long, value_enum, default_value_t, hide_default_value = true)]
-    output: Output,
+    /// Output format: table, wide (all groups, all columns), json, yaml, jsonl (one failure a line), csv (the same), name,
+    /// markdown, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=HEAD:PATH,… (one group a
+    /// line), custom-columns-file=FILE
+    #[arg(short = 'o', long, value_name = "FORMAT", value_parser = show::parse_output)]
+    output: Option<Output>,
+
+    /// Sort groups by this field of theirs, given as a JSONPath (.failures, {.rule.label}); with -o jsonl and csv
+    /// failures, with -o name workloads
+    #[arg(long, value_name = "PATH")]
+    sort_by: Option<String>,
+
+    /// Only what is new beside a report that `failures -o json` printed: other groups, and other workloads of the same groups
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<String>,
+
+    #[command(flatten)]
+    print: PrintArgs,
 
     /// What failures are grouped by
     #[arg(long, value_enum, default_value_t)]
@@ -88,10 +119,6 @@ pub(super) struct FailuresArgs {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5m")]
     pending_after: i64,
 
-    /// Leave the table's heads out
-    #[arg(long)]
-    no_headers: bool,
-
     /// Use colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: Color,
@@ -99,6 +126,9 @@ pub(super) struct FailuresArgs {
     /// Exit with 3 if failures were found, with 4 if the report is incomplete
     #[arg(long)]
     exit_code: bool,
+
+    #[command(flatten)]
+    watch: WatchArgs,
 
     /// Objects read at once from a cluster; 0 for all
     #[arg(long, value_name = "NUMBER", default_value_t = 500)]
@@ -108,77 +138,76 @@ pub(super) struct FailuresArgs {
     connection: ConnectionArgs,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Output {
-    /// One screen
-    #[default]
-    Table,
-    /// All groups, all columns
-    Wide,
-    /// The report as JSON
-    Json,
-    /// The report as YAML
-    Yaml,
-    /// One failure a line, as JSON
-    Jsonl,
-    /// The names of the workloads
-    Name,
-}
-
 impl FailuresArgs {
     pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
+        let show = self.show()?;
         let named = !self.targets.is_empty() && self.files.is_empty();
         ensure_one_namespace(self.all_namespaces, named, self.connection.namespace().as_deref())?;
         let of_files = !self.files.is_empty();
         let mut connections = of_contexts(self.connection, self.all_contexts, of_files)?;
         if connections.len() > 1 {
             self.connection = ConnectionArgs::default();
-            return self.run_several(connections);
+            return self.run_several(connections, &show);
         }
         self.connection = connections.swap_remove(0);
-        self.run_one()
+        self.run_one(&show)
     }
 
     /// One cluster, or files.
-    fn run_one(self) -> anyhow::Result<ExitCode> {
+    fn run_one(self, show: &Show) -> anyhow::Result<ExitCode> {
         let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
-        let show = self.show();
         let (scope, view) = self.asked()?;
+        let watch = self.watch;
         let (from, namespace) = namespace_of(self.files, self.connection, self.all_namespaces)?;
         let request = Request { from, scope: Scope { namespace, ..scope }, view };
+        let options = |now| options(&request.scope, &request.view, now);
+        let print = |analysis: &Analysis, options: &Options, left_out: &LeftOut, out: &mut dyn Write| {
+            if show.is_of_failures() {
+                return show.failures(lines(analysis), out);
+            }
+            let scope = scope_of(&request, analysis.snapshot);
+            let reported = report(analysis, options, request.view.group_by, scope);
+            show.report(advise(analysis, reported, &kubectl), left_out, out)
+        };
+        if watch.is_on() {
+            let print = |analysis: &Analysis, options: &Options, out: &mut Vec<u8>| {
+                print(analysis, options, &LeftOut::default(), out)
+            };
+            return watched::failures(watch, &request, show.is_of_single_failures(), options, print);
+        }
         let snapshot = read(&request.from, &request.scope)?;
         if let From::Files(_) = request.from {
             ensure_targets_exist(&snapshot, &request.scope.targets)?;
         }
-        let options = options(&request.scope, &request.view, moment(&request.from, &snapshot)?);
-        let analysis = analyse(&snapshot, &options);
+        let options = options(moment(&request.from, &snapshot)?);
+        let mut analysis = analyse(&snapshot, &options);
+        let left_out = show.leave_out_known(&mut analysis, request.view.group_by);
         let mut out = BufWriter::new(io::stdout().lock());
-        match show.output.format() {
-            None => lines(&analysis, &mut out)?,
-            Some(format) => {
-                let scope = scope_of(&request, &snapshot);
-                let report = advise(&analysis, report(&analysis, &options, request.view.group_by, scope), &kubectl);
-                render::report(&report, format, show.look, &mut out)?;
-            }
-        }
+        print(&analysis, &options, &left_out, &mut out)?;
         out.flush()?;
         Ok(show.code(has_gap(&snapshot.sources), !analysis.failures.is_empty()))
     }
 
     /// Several clusters: each is judged by itself as soon as it is its turn, and its data let go.
-    fn run_several(self, connections: Vec<ConnectionArgs>) -> anyhow::Result<ExitCode> {
-        let show = self.show();
+    fn run_several(self, connections: Vec<ConnectionArgs>, show: &Show) -> anyhow::Result<ExitCode> {
+        if self.watch.is_on() {
+            return Err(UsageError("--watch follows one cluster: give one --context".to_owned()).into());
+        }
         let (scope, view) = self.asked()?;
         let clusters = Clusters::new(connections, self.all_namespaces)?;
-        let format = show.output.format();
         let mut out = BufWriter::new(io::stdout().lock());
-        let (mut reports, mut found) = (Vec::new(), false);
+        let (mut failures, mut reports, mut left_out, mut found) = (Vec::new(), Vec::new(), LeftOut::default(), false);
         let told = clusters.read(&scope, &mut |cluster, snapshot, kubectl| {
-            let options = options(&scope, &view, Some(clock().map_err(io::Error::other)?));
-            let analysis = analyse(snapshot, &options);
+            let options = options(&scope, &view, Some(clock()?));
+            let mut analysis = analyse(snapshot, &options);
+            left_out.add(show.leave_out_known(&mut analysis, view.group_by));
             found |= !analysis.failures.is_empty();
-            if format.is_none() {
-                return lines(&analysis, &mut out);
+            if show.is_of_single_failures() {
+                return show.failures(lines(&analysis), &mut out);
+            }
+            if show.is_of_failures() {
+                failures.extend(lines(&analysis));
+                return Ok(());
             }
             let reported = report(&analysis, &options, view.group_by, ReportScope::default());
             let parts = parts(&analysis, &reported, view.group_by);
@@ -187,18 +216,26 @@ impl FailuresArgs {
             Ok(())
         })?;
         let code = show.code(told.has_gap() || has_gap(&told.sources), found);
-        if let Some(format) = format {
+        if !show.is_of_failures() {
             let scope = report_scope(&scope, &view, clusters.names().to_vec(), told.namespaces, Vec::new());
             let frame = Frame { scope, sources: told.sources, notes: told.notes };
-            render::report(&merge(reports, view.group_by, frame), format, show.look, &mut out)?;
+            show.report(merge(reports, view.group_by, frame), &left_out, &mut out)?;
+        } else if !show.is_of_single_failures() {
+            show.failures(failures.into_iter(), &mut out)?;
         }
         out.flush()?;
         Ok(code)
     }
 
-    fn show(&self) -> Show {
-        let look = Look { width: width(), color: self.color.is_on(), headers: !self.no_headers };
-        Show { output: self.output, look, exit_code: self.exit_code }
+    /// How it is shown; mistakes in that are told before anything is read.
+    fn show(&mut self) -> anyhow::Result<Show> {
+        let look = Look { width: width(), color: self.color.is_on(), headers: self.print.headers() };
+        let show = Show::new(self.output.as_ref(), &self.print, self.sort_by.take(), look, self.exit_code)?
+            .since(self.baseline.take(), self.group_by)?;
+        if self.watch.is_on() {
+            show.ensure_for_watching()?;
+        }
+        Ok(show)
     }
 
     /// What to read, but for the namespace, and what to show of it.
@@ -222,40 +259,4 @@ impl FailuresArgs {
         };
         Ok((scope, view))
     }
-}
-
-/// How it is shown.
-struct Show {
-    output: Output,
-    look: Look,
-    exit_code: bool,
-}
-
-impl Show {
-    /// With `--exit-code`, an incomplete report outranks failures found, as it may hide more of them.
-    const fn code(&self, has_gap: bool, found: bool) -> ExitCode {
-        match (self.exit_code, has_gap, found) {
-            (true, true, _) => ExitCode::Incomplete,
-            (true, false, true) => ExitCode::FailuresFound,
-            _ => ExitCode::Success,
-        }
-    }
-}
-
-impl Output {
-    /// The format of a report; `None` where it is failures, one a line, that are printed.
-    const fn format(self) -> Option<Format> {
-        match self {
-            Self::Table => Some(Format::Table),
-            Self::Wide => Some(Format::Wide),
-            Self::Json => Some(Format::Json),
-            Self::Yaml => Some(Format::Yaml),
-            Self::Name => Some(Format::Name),
-            Self::Jsonl => None,
-        }
-    }
-}
-
-fn lines(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
-    render::failures(analysis.failures.iter().map(|failure| failure_line(analysis, failure)), out)
 }

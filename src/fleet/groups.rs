@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::analysis::{Part, Signature, Telling, asks_otherwise, in_order, stable_hash, with_counts};
+use crate::analysis::{Part, Signature, Telling, asks_otherwise, in_order, of_one_cluster, with_counts};
 use crate::model::Word;
 use crate::policy::{compress_indexes, expand_indexes};
 use crate::report::{Cause, Group, GroupRule};
@@ -35,11 +35,7 @@ pub(super) fn merge(members: Vec<Member>, names: &[Word], group_by: GroupBy) -> 
 /// Groups of one id are one; of what is an object of its cluster, there is one in each.
 fn id(member: &Member, names: &[Word]) -> String {
     let Member { cluster, group, part } = member;
-    if part.is_by_object {
-        format!("{:016x}", stable_hash(&format!("{}\u{1f}{}", group.id, names[*cluster])))
-    } else {
-        group.id.clone()
-    }
+    if part.is_by_object { of_one_cluster(&group.id, &names[*cluster]) } else { group.id.clone() }
 }
 
 fn build(

@@ -47,6 +47,7 @@ pub fn merge(clusters: Vec<ClusterReport>, group_by: GroupBy, frame: Frame) -> F
         sources,
         ignored: BTreeMap::new(),
         summary: Summary::default(),
+        baseline: None,
         groups: Vec::new(),
         workloads: Vec::new(),
         suggestions: Vec::new(),

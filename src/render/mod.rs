@@ -72,6 +72,8 @@ pub enum ExplanationFormat {
     Text,
     /// As JSON.
     Json,
+    /// As JSON, in one line.
+    Jsonl,
     /// As YAML.
     Yaml,
     /// For an incident's notes.
@@ -91,6 +93,7 @@ pub fn explanation(
     match format {
         ExplanationFormat::Text => explanation::print(explanation, rules, look, out),
         ExplanationFormat::Json => json::print(explanation, out),
+        ExplanationFormat::Jsonl => json::print_line(explanation, out),
         ExplanationFormat::Yaml => yaml::print(explanation, out),
         ExplanationFormat::Markdown => markdown::print(explanation, rules, out),
         ExplanationFormat::Name => name::print_one(&explanation.subject, out),

@@ -1,3 +1,5 @@
+mod live;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Debug;
@@ -19,6 +21,7 @@ use crate::model::{
     Time, TrainJob, TrainJobView, View, VolumeSnapshotView, Word,
 };
 use crate::request::{Scope, Selector, Subject};
+use live::Live;
 
 /// What of the objects read is wanted.
 #[derive(Clone, Debug, Default)]
@@ -103,6 +106,8 @@ pub struct Intake {
     untitled_lists: u64,
     /// Lists around the one being read.
     depth: u32,
+    /// Of an intake that follows a cluster.
+    live: Option<Live>,
 }
 
 /// Lists within lists that are looked into. Nobody makes more than one; each takes stack and a buffer.
@@ -361,7 +366,10 @@ impl Intake {
             let asked_for = self.filter.pod.as_deref() == Some(view.metadata.name());
             let pod = view.to_pod(&mut self.interner, selected, asked_for);
             let was_quiet = !slot.is_new && slot.index.is_none();
-            if pod.is_some() == was_quiet
+            if self.live.is_some() {
+                let placed = view.placed(&mut self.interner).filter(|_| pod.is_none());
+                self.recount(slot.key, placed);
+            } else if pod.is_some() == was_quiet
                 && let Some(placed) = view.placed(&mut self.interner)
             {
                 let count = self.quiet_pods.entry(placed).or_default();
@@ -385,6 +393,14 @@ impl Intake {
                 }
             }
             (None, Some(object)) => {
+                let free = self.live.as_mut().and_then(|live| live.free.get_mut(&slot.kind)?.pop());
+                if let Some(index) = free {
+                    if let Some(seen) = self.seen.get_mut(&slot.key) {
+                        seen.kept = index;
+                    }
+                    list(self)[index as usize] = Some(object);
+                    return;
+                }
                 let index = u32::try_from(list(self).len());
                 if let (Some(seen), Ok(index)) = (self.seen.get_mut(&slot.key), index) {
                     seen.kept = index;
@@ -404,26 +420,30 @@ impl Intake {
         if namespaced && wanted.is_some_and(|namespace| namespace != metadata.namespace()) {
             return None;
         }
-        // The uid would do, were it not for dumps made anonymous, in which all have the same.
-        let mut hasher = DefaultHasher::new();
-        (kind as u8, metadata.namespace(), metadata.name(), metadata.uid()).hash(&mut hasher);
-        let key = hasher.finish();
+        let key = key_of(kind, metadata);
         let this = Seen { version: metadata.version(), stage, kept: NOT_KEPT };
         match self.seen.get_mut(&key) {
             None => {
                 self.tallies.entry(kind.resource()).or_default().objects += 1;
                 self.seen.insert(key, this);
-                Some(Slot { key, index: None, is_tie: false, is_new: true })
+                Some(Slot { key, kind: kind.list(), index: None, is_tie: false, is_new: true })
             }
             Some(before) if (this.version, this.stage) < (before.version, before.stage) => None,
             Some(before) => {
                 let index = (before.kept != NOT_KEPT).then_some(before.kept as usize);
                 let is_tie = (this.version, this.stage) == (before.version, before.stage);
                 *before = Seen { kept: before.kept, ..this };
-                Some(Slot { key, index, is_tie, is_new: false })
+                Some(Slot { key, kind: kind.list(), index, is_tie, is_new: false })
             }
         }
     }
+}
+
+/// By what an object is known again. The uid would do, were it not for dumps made anonymous, in which all have the same.
+fn key_of(kind: Kind, metadata: &MetaView) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (kind as u8, metadata.namespace(), metadata.name(), metadata.uid()).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The nodes of some pods in their order, each once.
@@ -442,6 +462,8 @@ fn kept<T>(list: Vec<Option<T>>) -> Vec<T> {
 /// Where an admitted object goes.
 struct Slot {
     key: u64,
+    /// The list that objects of its kind are in.
+    kind: u8,
     /// The place of its other reading.
     index: Option<usize>,
     /// Nothing tells which of the two readings is the newer one.

@@ -112,6 +112,34 @@ impl Resource {
         }
     }
 
+    /// The kind of its objects.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Jobs => "Job",
+            Self::Pods => "Pod",
+            Self::CronJobs => "CronJob",
+            Self::JobSets => "JobSet",
+            Self::Events => "Event",
+            Self::Nodes => "Node",
+            Self::Claims => "PersistentVolumeClaim",
+            Self::VolumeSnapshots => "VolumeSnapshot",
+            Self::PodCheckpoints => "PodCheckpoint",
+            Self::PodSnapshots => "PodSnapshot",
+            Self::Deployments => "Deployment",
+            Self::ReplicaSets => "ReplicaSet",
+            Self::StatefulSets => "StatefulSet",
+            Self::DaemonSets => "DaemonSet",
+            Self::ControllerRevisions => "ControllerRevision",
+            Self::LeaderWorkerSets => "LeaderWorkerSet",
+            Self::DisaggregatedSets => "DisaggregatedSet",
+            Self::Sandboxes => "Sandbox",
+            Self::SandboxClaims => "SandboxClaim",
+            Self::SandboxWarmPools => "SandboxWarmPool",
+            Self::TrainJobs => "TrainJob",
+            Self::Workloads => "Workload",
+        }
+    }
+
     /// The resource's API group, empty for the core group.
     pub const fn group(self) -> &'static str {
         match self {

@@ -12,3 +12,6 @@ mod subjects;
 mod support;
 mod targets;
 mod tls;
+mod waits;
+mod watched;
+mod watches;

@@ -129,7 +129,8 @@ impl<'a> Api<'a> {
         Ok(())
     }
 
-    async fn try_get(&self, path: &str, accept: &str) -> Result<Response<Body>, Fault> {
+    /// The answer to one GET, tried once.
+    pub(super) async fn try_get(&self, path: &str, accept: &str) -> Result<Response<Body>, Fault> {
         let request = Request::get(path)
             .header(header::ACCEPT, accept)
             .body(Body::empty())

@@ -2,9 +2,10 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
 use http::Response;
 use kube::client::Body;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use super::api::Api;
 use super::body;
@@ -21,6 +22,8 @@ pub(super) struct List {
     pub(super) path: String,
     /// What of it is wanted.
     pub(super) wanted: Wanted,
+    /// Where its objects go as they are, instead of into the intake.
+    pub(super) raw: Option<mpsc::Sender<Bytes>>,
 }
 
 /// What became of one or more reads of a resource.
@@ -31,11 +34,13 @@ pub(super) struct Outcome {
     pub(super) notes: Vec<String>,
     /// The Jobs read, where they were asked for.
     pub(super) jobs: Vec<String>,
+    /// The version that the list is of: that of its first page, the oldest where it was continued after it expired.
+    pub(super) version: String,
 }
 
 impl Outcome {
     pub(super) fn new(state: SourceState) -> Self {
-        Self { state, skips: Skips::default(), notes: Vec::new(), jobs: Vec::new() }
+        Self { state, skips: Skips::default(), notes: Vec::new(), jobs: Vec::new(), version: String::new() }
     }
 
     pub(super) fn with_note(state: SourceState, note: impl Into<String>) -> Self {
@@ -170,6 +175,9 @@ impl Lister<'_> {
                     progress.expired = false;
                     progress.outcome.skips.add(read.page.skips);
                     progress.outcome.jobs.extend(read.page.jobs);
+                    if progress.outcome.version.is_empty() {
+                        progress.outcome.version = read.version;
+                    }
                     match read.next {
                         Some((token, _)) if !progress.tokens.insert(token.clone()) => {
                             let why = "the server continues the list with a page it has given before";
@@ -220,6 +228,7 @@ impl Lister<'_> {
                 progress.token = String::new();
                 progress.tokens.clear();
                 progress.outcome.skips = Skips::default();
+                progress.outcome.version.clear();
                 self.api.say(&format!("{what}: the list expired on the way; reading it once more from its beginning"));
                 Ok(())
             }
@@ -247,23 +256,23 @@ impl Lister<'_> {
     async fn read_page(&self, list: &List, response: Response<Body>) -> ReadPage {
         let (chunks, reader) = body::channel();
         let (tell_head, head) = oneshot::channel::<Head>();
-        let (intake, wanted) = (Arc::clone(&self.intake), list.wanted.clone());
-        let reading = tokio::task::spawn_blocking(move || page::read(reader, &intake, &wanted, tell_head));
+        let (intake, whole) = (Arc::clone(&self.intake), list.clone());
+        let reading = tokio::task::spawn_blocking(move || page::read(reader, &intake, &whole, tell_head));
         let ahead = async {
-            let token = head.await.ok()?.r#continue;
+            let Ok(Head { r#continue: token, resource_version }) = head.await else { return (String::new(), None) };
             if token.is_empty() {
-                return None;
+                return (resource_version, None);
             }
             let answer = self.ask(list, &token).await;
-            Some((token, answer))
+            (resource_version, Some((token, answer)))
         };
-        let (pumped, page, next) = tokio::join!(self.api.pump(response, chunks), reading, ahead);
+        let (pumped, page, (version, next)) = tokio::join!(self.api.pump(response, chunks), reading, ahead);
         let page = page.unwrap_or_else(|error| match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             // The runtime is on its way down, and this future with it.
             Err(_) => Page::default(),
         });
-        ReadPage { page, pumped, next }
+        ReadPage { page, pumped, version, next }
     }
 }
 
@@ -271,6 +280,7 @@ impl Lister<'_> {
 struct ReadPage {
     page: Page,
     pumped: Result<(), Fault>,
+    version: String,
     next: Option<(String, Result<Response<Body>, Fault>)>,
 }
 

@@ -14,6 +14,7 @@ mod fault;
 mod interrupt;
 mod kubeconfig;
 mod list;
+mod live;
 mod others;
 mod page;
 mod path;
@@ -26,6 +27,7 @@ mod several;
 mod storage;
 mod targets;
 mod timeout;
+mod watch;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -37,10 +39,12 @@ use reading::{Outcomes, Reading};
 
 pub use environment::Environment;
 pub use error::ClusterError;
+pub use live::{Live, Turn};
 pub(crate) use session::FIELD_MANAGER;
 pub use session::{Object, RequestError, Session};
 pub use several::{Came, Found, Place, Take, Talk, contexts, contexts_in, read_each, read_each_in};
 pub use timeout::{TimeoutError, parse_timeout};
+pub use watch::{Change, ChangeKind, Interest, Told, Watch};
 
 use super::{Intake, Resource, Snapshot, Source, SourceState};
 use crate::model::Time;
@@ -109,14 +113,18 @@ fn read_cluster(
         .zip(outcomes)
         .map(|(resource, outcome)| source(&name, resource, &outcome, intake.tally(resource).objects))
         .collect();
-    // What is denied of one API group is told in one line.
+    tell_of(&sources, talk);
+    Ok(ReadCluster { snapshot: Snapshot { cluster: Some(name), sources, ..intake.finish() }, uid })
+}
+
+/// Tells of what was not read; what is denied of one API group in one line.
+fn tell_of(sources: &[Source], talk: &mut dyn FnMut(&str)) {
     let denied: Vec<&Source> = sources.iter().filter(|source| source.state == SourceState::Denied).collect();
-    for source in &sources {
+    for source in sources {
         if let Some(line) = said(source, &denied) {
             talk(&line);
         }
     }
-    Ok(ReadCluster { snapshot: Snapshot { cluster: Some(name), sources, ..intake.finish() }, uid })
 }
 
 async fn run(

@@ -1,7 +1,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use serde::Deserialize;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use super::body::BodyReader;
 use crate::model::ObjectView;
@@ -9,10 +10,12 @@ use crate::source::{Ending, Intake, ListHead, ObjectSink, Position, Splitter};
 
 /// What a list's `metadata` says of the rest of it.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 pub(super) struct Head {
     /// A token to ask for the next page with; empty at the end.
     pub(super) r#continue: String,
+    /// The version that the list is of, from which it can be watched.
+    pub(super) resource_version: String,
 }
 
 /// Objects that could not be read: the first few by name, and how many in all.
@@ -94,8 +97,21 @@ impl Owned {
 
 /// Reads one page into the intake, on a thread of its own; `head` is told as soon as the page's metadata is known, which
 /// is before its items: the API server writes it there.
-pub(super) fn read(reader: BodyReader, intake: &Mutex<Intake>, wanted: &Wanted, head: oneshot::Sender<Head>) -> Page {
-    let mut sink = PageSink { intake, wanted, head: Some(head), listed: false, answered: false, page: Page::default() };
+pub(super) fn read(
+    reader: BodyReader,
+    intake: &Mutex<Intake>,
+    list: &super::list::List,
+    head: oneshot::Sender<Head>,
+) -> Page {
+    let mut sink = PageSink {
+        intake,
+        wanted: &list.wanted,
+        raw: list.raw.as_ref(),
+        head: Some(head),
+        listed: false,
+        answered: false,
+        page: Page::default(),
+    };
     let ending = Splitter::new(reader).run(&mut sink);
     if !sink.listed && !sink.answered {
         // JSON, but no list: an answer of something else than an API server.
@@ -110,6 +126,8 @@ pub(super) fn read(reader: BodyReader, intake: &Mutex<Intake>, wanted: &Wanted, 
 struct PageSink<'a> {
     intake: &'a Mutex<Intake>,
     wanted: &'a Wanted,
+    /// Where the objects go as they are, instead of into the intake.
+    raw: Option<&'a mpsc::Sender<Bytes>>,
     head: Option<oneshot::Sender<Head>>,
     listed: bool,
     /// There was a list, if one without items.
@@ -159,6 +177,11 @@ impl ObjectSink for PageSink<'_> {
             return;
         }
         self.page.objects += 1;
+        if let Some(raw) = self.raw {
+            // Nobody takes it where the watch was given up; the page ends with its connection then.
+            let _ = raw.blocking_send(titled(bytes, list));
+            return;
+        }
         let skips = take(self.intake, bytes, list, at);
         self.page.skips.add(skips);
     }
@@ -198,4 +221,40 @@ pub(super) fn take(intake: &Mutex<Intake>, bytes: &[u8], list: &ListHead, at: Po
     let name = name.unwrap_or_else(|| format!("object {}", at.object));
     let named = skipped.into_iter().map(|skipped| format!("{name}: {}", skipped.why)).collect();
     Skips { named, count }
+}
+
+/// An item of a list with the `kind` and `apiVersion` that typed lists leave out of their items.
+fn titled(item: &[u8], list: &ListHead) -> Bytes {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Title {
+        kind: Option<serde::de::IgnoredAny>,
+    }
+    let kind = list.kind.as_deref().and_then(|kind| kind.strip_suffix("List")).filter(|kind| !kind.is_empty());
+    let has_own = || serde_json::from_slice::<Title>(item).is_ok_and(|title| title.kind.is_some());
+    let (Some(kind), Some(rest)) = (kind, item.strip_prefix(b"{").filter(|_| !has_own())) else {
+        return Bytes::copy_from_slice(item);
+    };
+    let title = serde_json::json!({ "kind": kind, "apiVersion": list.api_version.as_deref().unwrap_or_default() });
+    let title = title.to_string();
+    let separator: &[u8] = if rest.trim_ascii_start().starts_with(b"}") { b"" } else { b"," };
+    [title.trim_end_matches('}').as_bytes(), separator, rest].concat().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_typed_lists_get_the_title_that_they_lack() {
+        let list = ListHead { kind: Some("PodList".into()), api_version: Some("v1".into()), ..ListHead::default() };
+        for (item, expected) in [
+            (r#"{"metadata":{}}"#, r#"{"apiVersion":"v1","kind":"Pod","metadata":{}}"#),
+            ("{ }", r#"{"apiVersion":"v1","kind":"Pod" }"#),
+            (r#"{"kind":"X","metadata":{}}"#, r#"{"kind":"X","metadata":{}}"#),
+        ] {
+            assert_eq!(titled(item.as_bytes(), &list), expected, "{item}");
+        }
+        assert_eq!(titled(b"{}", &ListHead::default()), "{}");
+    }
 }

@@ -1,7 +1,6 @@
 //! Several clusters, side by side.
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
@@ -53,7 +52,7 @@ pub struct Found {
 pub type Talk<'a> = dyn Fn(usize, &str) + Sync + 'a;
 
 /// Gets what came of each place, by its index. An error of its own ends all.
-pub type Take<'a> = dyn FnMut(usize, Came) -> io::Result<()> + 'a;
+pub type Take<'a, E> = dyn FnMut(usize, Came) -> Result<(), E> + 'a;
 
 /// Clusters read at once, each by several requests of its own. So many snapshots are held at most.
 const AT_ONCE: usize = 8;
@@ -81,18 +80,18 @@ pub fn contexts_in(environment: &Environment, connection: &Connection) -> Result
 ///
 /// Two places that are provably the same are read, or at least handed over, once: by the same server and authority, or by
 /// the uid of the namespace `kube-system`, which lives as long as its cluster.
-pub fn read_each(places: &[Place], scope: &Scope, talk: &Talk, take: &mut Take) -> io::Result<()> {
+pub fn read_each<E>(places: &[Place], scope: &Scope, talk: &Talk, take: &mut Take<E>) -> Result<(), E> {
     read_each_in(&Environment::of_process(), places, scope, talk, take)
 }
 
 /// The same, in surroundings that are passed in.
-pub fn read_each_in(
+pub fn read_each_in<E>(
     environment: &Environment,
     places: &[Place],
     scope: &Scope,
     talk: &Talk,
-    take: &mut Take,
-) -> io::Result<()> {
+    take: &mut Take<E>,
+) -> Result<(), E> {
     let tasks = tasks(environment, places);
     let (senders, receivers): (Vec<_>, Vec<_>) = tasks.iter().map(|_| sync_channel(0)).unzip();
     let queue = Mutex::new(tasks.iter().zip(senders));

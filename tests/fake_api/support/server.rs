@@ -19,7 +19,7 @@ pub(crate) struct Request {
     pub(crate) headers: HashMap<String, Vec<String>>,
     /// The body as JSON; null where there is none.
     pub(crate) body: serde_json::Value,
-    /// Which request with this target it is, from 1.
+    /// Which request with this target it is, from 1; how long a watch is to last does not matter.
     pub(crate) nth: usize,
     /// Whether the connection came with a client certificate.
     pub(crate) has_certificate: bool,
@@ -48,6 +48,8 @@ enum Part {
     Bytes(Vec<u8>),
     /// Nothing until something with this in its target has been asked for.
     UntilAsked(String),
+    /// Nothing until the server is stopped; then the connection is closed.
+    UntilStopped,
     /// The connection is closed here.
     Cut,
     /// Nothing ever comes.
@@ -119,6 +121,11 @@ impl Reply {
         self
     }
 
+    pub(crate) fn then_wait_until_stopped(mut self) -> Self {
+        self.parts.push(Part::UntilStopped);
+        self
+    }
+
     pub(crate) fn then_cut(mut self) -> Self {
         self.parts.push(Part::Cut);
         self
@@ -155,6 +162,7 @@ pub(crate) struct FakeApi {
     address: SocketAddr,
     scheme: &'static str,
     shared: Arc<Shared>,
+    accepts: Option<std::thread::JoinHandle<()>>,
 }
 
 /// The longest a test waits for what it waits for: then it fails.
@@ -163,6 +171,11 @@ const LONGEST: Duration = Duration::from_secs(20);
 impl FakeApi {
     pub(crate) fn start(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         Self::listen("127.0.0.1:0", None, handler)
+    }
+
+    /// At a port where another one was stopped.
+    pub(crate) fn start_at(port: u16, handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        Self::listen(&format!("127.0.0.1:{port}"), None, handler)
     }
 
     pub(crate) fn start_tls(config: ServerConfig, handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
@@ -184,7 +197,7 @@ impl FakeApi {
         });
         let scheme = if tls.is_some() { "https" } else { "http" };
         let accepting = Arc::clone(&shared);
-        std::thread::spawn(move || {
+        let accepts = std::thread::spawn(move || {
             for stream in listener.incoming() {
                 if accepting.over.load(Ordering::SeqCst) {
                     break;
@@ -193,7 +206,7 @@ impl FakeApi {
                 std::thread::spawn(move || serve(stream, tls, &shared));
             }
         });
-        Self { address, scheme, shared }
+        Self { address, scheme, shared, accepts: Some(accepts) }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -218,7 +231,11 @@ impl FakeApi {
 impl Drop for FakeApi {
     fn drop(&mut self) {
         self.shared.over.store(true, Ordering::SeqCst);
+        drop(self.shared.requests.lock());
+        self.shared.asked.notify_all();
         let _ = TcpStream::connect(("127.0.0.1", self.port()));
+        // With its thread, the port is free again.
+        let _ = self.accepts.take().map(std::thread::JoinHandle::join);
     }
 }
 
@@ -268,11 +285,16 @@ fn read_request(stream: &mut impl BufRead, has_certificate: bool, shared: &Share
     stream.read_exact(&mut body).ok()?;
     let body = serde_json::from_slice(&body).unwrap_or_default();
     let mut requests = shared.requests.lock().unwrap();
-    let nth = 1 + requests.iter().filter(|request| request.target == target).count();
+    let nth = 1 + requests.iter().filter(|request| without_time(&request.target) == without_time(&target)).count();
     let request = Request { method, target, headers, body, nth, has_certificate };
     requests.push(request.clone());
     shared.asked.notify_all();
     Some(request)
+}
+
+/// A watch's target without the time that it is to last, which is another one each time.
+fn without_time(target: &str) -> &str {
+    target.split("&timeoutSeconds=").next().unwrap()
 }
 
 fn answer(stream: &mut impl Write, request: &Request, reply: Reply, shared: &Shared) -> std::io::Result<()> {
@@ -311,6 +333,12 @@ fn answer(stream: &mut impl Write, request: &Request, reply: Reply, shared: &Sha
                 if waited.1.timed_out() {
                     return Err(closed());
                 }
+            }
+            Part::UntilStopped => {
+                let requests = shared.requests.lock().unwrap();
+                let goes_on = |_: &mut Vec<Request>| !shared.over.load(Ordering::SeqCst);
+                let _stopped = shared.asked.wait_timeout_while(requests, LONGEST, goes_on).unwrap();
+                return Err(closed());
             }
             Part::Cut => return Err(closed()),
             Part::Silence => {

@@ -1,0 +1,337 @@
+//! One interest: listed, then watched for as long as anybody listens.
+
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::hub::{Backoff, Hub, Renewal};
+use super::known::Known;
+use super::line::meta;
+use super::{Change, ChangeKind, Interest, Told};
+use crate::report::{Source, SourceState};
+use crate::source::Intake;
+use crate::source::cluster::error::ClusterError;
+use crate::source::cluster::fault::{Asked, Fault, Status};
+use crate::source::cluster::list::{List, Lister, Outcome};
+use crate::source::cluster::page::Wanted;
+use crate::source::cluster::path;
+use crate::source::cluster::reading::Reading;
+
+/// Tries after a 403 or 404 of what could be read before, until it is believed: within ten seconds or so. A server that starts
+/// answers like that before it knows all rights and resources.
+const TRIES_IF_REFUSED: u32 = 6;
+/// Times a version is asked for that brings nothing but an error before the list is read anew.
+const TRIES_OF_VERSION: u32 = 5;
+/// Times that the first list is read in part before that is believed.
+const TRIES_OF_LIST: u32 = 5;
+/// Times that credentials are asked for anew where none can be had.
+const TRIES_OF_CREDENTIALS: u32 = 5;
+
+pub(super) struct Stream {
+    pub(super) number: usize,
+    pub(super) interest: Interest,
+    pub(super) hub: Rc<Hub>,
+    pub(super) known: Known,
+    /// Path of the collection, once its group is known.
+    path: String,
+    group_version: String,
+    /// Up to where all was told.
+    pub(super) version: String,
+    /// Whether a list was told whole.
+    listed: bool,
+    /// Lists that expired on their way, so that the next is read in one page: it cannot.
+    in_one_page: bool,
+}
+
+/// Why a watch ended, or a list.
+pub(super) enum End {
+    /// The server ended it, as it was asked to.
+    Orderly,
+    /// The version is not kept any more.
+    Expired,
+    /// Something went wrong.
+    Fault(Fault),
+    /// Nobody listens.
+    Over,
+}
+
+/// Whether to go on.
+enum Next {
+    Watch,
+    List,
+    Stop,
+}
+
+impl Stream {
+    pub(super) fn new(number: usize, interest: Interest, hub: Rc<Hub>) -> Self {
+        Self {
+            number,
+            interest,
+            hub,
+            known: Known::default(),
+            path: String::new(),
+            group_version: String::new(),
+            version: String::new(),
+            listed: false,
+            in_one_page: false,
+        }
+    }
+
+    /// Follows the interest until nobody listens, or it cannot be followed.
+    pub(super) async fn run(mut self) {
+        let mut backoff = Backoff::default();
+        let mut next = Next::List;
+        while !self.hub.is_over() {
+            let generation = self.hub.access().generation;
+            let (before, began) = (self.version.clone(), Instant::now());
+            let is_list = matches!(next, Next::List);
+            let end = if is_list { self.list().await } else { self.watch().await };
+            // What goes wrong after something was told, or after some time, is a new fault.
+            if !is_list && (self.version != before || began.elapsed() >= Duration::from_secs(1)) {
+                backoff.reset();
+            }
+            next = match end {
+                Ok(()) if is_list => Next::Watch,
+                Ok(()) | Err(End::Over) => Next::Stop,
+                Err(End::Orderly) => {
+                    // A server that ends each watch at once is not to be asked in a circle.
+                    backoff.pause(None).await;
+                    Next::Watch
+                }
+                Err(End::Expired) => {
+                    backoff.pause(None).await;
+                    Next::List
+                }
+                Err(End::Fault(fault)) => self.after(fault, generation, is_list, &mut backoff).await,
+            };
+            if matches!(next, Next::Stop) {
+                return;
+            }
+        }
+    }
+
+    /// Decides how to go on after a fault.
+    async fn after(&mut self, fault: Fault, generation: u32, is_list: bool, backoff: &mut Backoff) -> Next {
+        let again = if is_list { Next::List } else { Next::Watch };
+        match fault.code() {
+            Some(401) => return self.renew(fault, generation, again, backoff).await,
+            Some(403 | 404) if self.listed && backoff.tries() < TRIES_IF_REFUSED => {
+                backoff.pause(Some(&fault)).await;
+                return again;
+            }
+            Some(403..=405) => return self.end(fault).await,
+            _ if !self.listed && (backoff.tries() >= TRIES_OF_LIST || !is_partial(&fault)) => {
+                return self.end(fault).await;
+            }
+            _ => {}
+        }
+        self.hub.is_away(&fault);
+        backoff.pause(Some(&fault)).await;
+        // A server that answers is there, and what it says of a version again and again will not change.
+        let is_answer = matches!(fault, Fault::Status(_) | Fault::Answer(_));
+        if is_answer && backoff.tries() >= TRIES_OF_VERSION { Next::List } else { again }
+    }
+
+    /// Has the credentials made anew.
+    async fn renew(&mut self, fault: Fault, generation: u32, again: Next, backoff: &mut Backoff) -> Next {
+        match self.hub.renew(generation) {
+            Ok(Renewal::Renewed) => again,
+            // A plugin may need what is away, too.
+            Err(_) if backoff.tries() < TRIES_OF_CREDENTIALS => {
+                self.hub.is_away(&Fault::Credentials("credentials could not be had anew".to_owned()));
+                backoff.pause(None).await;
+                again
+            }
+            Err(error) => self.stop(error).await,
+            // A server that starts may know nobody at first.
+            Ok(Renewal::Refused) if self.listed && backoff.tries() < TRIES_OF_CREDENTIALS => {
+                backoff.pause(None).await;
+                again
+            }
+            Ok(Renewal::Refused) => {
+                let error = self.error(fault);
+                self.stop(error).await
+            }
+        }
+    }
+
+    async fn stop(&self, error: ClusterError) -> Next {
+        self.hub.tell(Err(error)).await;
+        Next::Stop
+    }
+
+    /// Gives the interest up: what became of it is told as a reading tells it. Only what every interest must meet, too, is
+    /// an error of the whole.
+    async fn end(&mut self, fault: Fault) -> Next {
+        let state = match &fault {
+            Fault::Refused | Fault::Tls { .. } | Fault::Unreachable(_) | Fault::Credentials(_) => {
+                let error = self.error(fault);
+                return self.stop(error).await;
+            }
+            Fault::Status(Status { code: 403, .. }) => SourceState::Denied,
+            Fault::Status(Status { code: 404, .. }) => SourceState::NotInstalled,
+            _ => SourceState::Unreadable,
+        };
+        if state == SourceState::NotInstalled {
+            // With the resource, all of its objects are gone.
+            self.known.list_begins();
+            if self.tell_missed().await.is_err() {
+                return Next::Stop;
+            }
+        }
+        let message = match &fault {
+            Fault::Status(status) if state == SourceState::Denied => status.message.clone(),
+            fault => fault.to_string(),
+        };
+        let message = Some(message).filter(|_| state != SourceState::NotInstalled);
+        let source = Source { state, message, ..self.source() };
+        let error = if state == SourceState::NotInstalled {
+            ClusterError::NotInstalled { resource: self.interest.resource.name().to_owned() }
+        } else {
+            self.error(fault)
+        };
+        self.hub.tell(Ok(Told::Ended { interest: self.number, source, error })).await;
+        Next::Stop
+    }
+
+    fn error(&self, fault: Fault) -> ClusterError {
+        let resource = self.interest.resource.rbac_name();
+        let asked = Asked { resource: &resource, namespace: self.interest.namespace.as_deref() };
+        match fault.into_error(&self.hub.access().destination, asked) {
+            ClusterError::Denied { resource, namespace, message, .. } => {
+                ClusterError::Denied { resource, namespace, message, verbs: "get, list, watch" }
+            }
+            error => error,
+        }
+    }
+
+    fn source(&self) -> Source {
+        Source {
+            cluster: Some(self.hub.cluster.clone()),
+            resource: self.interest.resource.name().to_owned(),
+            file: None,
+            state: SourceState::Read,
+            objects: 0,
+            skipped: 0,
+            message: None,
+        }
+    }
+
+    /// Reads the list and tells what is new in it.
+    async fn list(&mut self) -> Result<(), End> {
+        let hub = Rc::clone(&self.hub);
+        let access = hub.access();
+        // Once it was listed, what is tried again is told for all streams at once.
+        let (loud, said) = (!self.listed, Rc::clone(&hub));
+        let mut talk = move |line: &str| {
+            if loud {
+                said.say(line);
+            }
+        };
+        let api = hub.api(&access, &mut talk);
+        let chunk_size = if self.in_one_page { 0 } else { hub.chunk_size };
+        // Nothing is put into the intake: the objects go on as they are.
+        let lister = Lister { api: &api, intake: Arc::new(Mutex::new(Intake::default())), chunk_size };
+        let namespace = self.interest.namespace.clone();
+        if self.path.is_empty() {
+            let reading = Reading { lister: lister.clone(), namespace: namespace.as_deref() };
+            self.find(&reading).await?;
+        }
+        let (raw, objects) = mpsc::channel(super::WAITING);
+        let list =
+            List { resource: self.interest.resource, path: self.asking(&[]), wanted: Wanted::All, raw: Some(raw) };
+        self.known.list_begins();
+        let reading = async move { lister.read(&list).await };
+        let (read, taken) = tokio::join!(reading, self.take_listed(objects));
+        let skipped = taken?;
+        let outcome = read.map_err(End::Fault)?;
+        hub.answered(access.generation);
+        self.listed_whole(outcome, skipped).await
+    }
+
+    /// Notes that a list was read; one read in part is read once more.
+    async fn listed_whole(&mut self, outcome: Outcome, skipped: u64) -> Result<(), End> {
+        if outcome.state == SourceState::Truncated {
+            return Err(End::Fault(Fault::Dropped(outcome.notes.join("; "))));
+        }
+        // Of a list that expired on the way the first pages are older than can be watched from.
+        if !outcome.notes.is_empty() && !self.in_one_page {
+            self.in_one_page = true;
+            return Err(End::Expired);
+        }
+        self.in_one_page = false;
+        self.tell_missed().await?;
+        self.version.clone_from(&outcome.version);
+        let message = outcome.message();
+        let state = if skipped + outcome.skips.count > 0 { SourceState::Unreadable } else { SourceState::Read };
+        let source = Source { state, skipped: skipped + outcome.skips.count, message, ..self.source() };
+        let anew = std::mem::replace(&mut self.listed, true);
+        self.tell(Told::Synced { interest: self.number, source, anew }).await
+    }
+
+    /// Finds out where the resource is served.
+    async fn find(&mut self, reading: &Reading<'_>) -> Result<(), End> {
+        let resource = self.interest.resource;
+        let version = match resource.group() {
+            "" => "v1".to_owned(),
+            _ => match reading.group_of(resource).await.map_err(End::Fault)? {
+                Some(version) => version,
+                None => return Err(End::Fault(Fault::Status(Status { code: 404, ..Status::default() }))),
+            },
+        };
+        self.path = path::of(&version, self.interest.namespace.as_deref(), resource.name());
+        self.group_version = version;
+        Ok(())
+    }
+
+    /// Path and query, with what selects.
+    pub(super) fn asking(&self, more: &[(&str, &str)]) -> String {
+        let Interest { labels, fields, .. } = &self.interest;
+        let selectors = [("labelSelector", labels.as_str()), ("fieldSelector", fields.as_str())];
+        let all = selectors.iter().filter(|(_, value)| !value.is_empty()).chain(more);
+        let members: Vec<String> = all.map(|(name, value)| format!("{name}={}", path::encode(value))).collect();
+        if members.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, members.join("&")) }
+    }
+
+    /// Tells of listed objects those that are new; how many could not be read.
+    async fn take_listed(&mut self, mut objects: mpsc::Receiver<Bytes>) -> Result<u64, End> {
+        let mut unreadable = 0;
+        let kind = if self.listed { ChangeKind::Set } else { ChangeKind::Listed };
+        while let Some(object) = objects.recv().await {
+            let Some(meta) = meta(&object) else {
+                unreadable += 1;
+                continue;
+            };
+            if self.known.note(&meta) {
+                let version = meta.resource_version.clone().into_owned();
+                self.tell_change(kind, version, object.clone()).await?;
+            }
+        }
+        Ok(unreadable)
+    }
+
+    async fn tell_missed(&mut self) -> Result<(), End> {
+        for object in self.known.take_missed(self.interest.resource.kind(), &self.group_version) {
+            self.tell_change(ChangeKind::Missed, String::new(), object).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn tell_change(&self, kind: ChangeKind, version: String, object: Bytes) -> Result<(), End> {
+        let change = Change { interest: self.number, resource: self.interest.resource, kind, version, object };
+        self.tell(Told::Change(change)).await
+    }
+
+    pub(super) async fn tell(&self, told: Told) -> Result<(), End> {
+        if self.hub.tell(Ok(told)).await { Ok(()) } else { Err(End::Over) }
+    }
+}
+
+/// Whether a list was read in part: that may go well the next time, unlike what was refused.
+fn is_partial(fault: &Fault) -> bool {
+    matches!(fault, Fault::Dropped(_))
+}
