@@ -6,7 +6,7 @@
 //! [`render`]. [`model`] holds what is read of each kind, [`policy`] the rules of the Job controller,
 //! [`checkpoint`] what pod templates tell of checkpoints, `gitops` the marks of who applies an object; `kubectl` and
 //! `shell` make the commands that are printed, `words` names and numbers in sentences. [`restart`] starts a workload
-//! again; no other room asks for writes.
+//! again; no other room asks for writes. [`record`] keeps what was read, for a later reading.
 
 pub mod advice;
 pub mod analysis;
@@ -16,6 +16,7 @@ mod gitops;
 mod kubectl;
 pub mod model;
 pub mod policy;
+pub mod record;
 pub mod render;
 pub mod report;
 pub mod request;

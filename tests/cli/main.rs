@@ -6,6 +6,7 @@ mod checkpoints;
 mod documents;
 mod explain;
 mod formats;
+mod record;
 mod restart;
 mod support;
 mod table;

@@ -21,6 +21,7 @@ mod job_set_traps;
 mod job_sets;
 mod job_sets_made_up;
 mod kep_4443;
+mod kept;
 mod made_up;
 mod nodes;
 mod order_and_secrets;
