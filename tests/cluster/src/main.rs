@@ -20,6 +20,7 @@ mod kinds;
 mod kubelet;
 mod queueing;
 mod random_job;
+mod recorder;
 mod restarts;
 mod results;
 mod scenario;
