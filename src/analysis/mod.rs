@@ -1,6 +1,7 @@
 //! Snapshot → failures → groups → report. Pure: no I/O, no clock (the time of the data is passed in).
 
 mod analyst;
+mod awaited;
 mod cause;
 mod checkpoint;
 mod evidence;
@@ -22,6 +23,7 @@ mod teardown;
 mod words;
 mod workload;
 
+pub use awaited::{Awaited, Judgement, Progress, Restarts, Settings, judge, progress, restarts};
 pub use cause::is_sent;
 pub use checkpoint::{DeletedBy, Deletion, Kept, claim_in, kept, kept_in, of_cron_job_in, of_job, of_job_in};
 pub use evidence::object;

@@ -13,12 +13,24 @@ pub enum ExitCode {
     FailuresFound,
     /// The report is incomplete; only with `--exit-code`.
     Incomplete,
+    /// `wait` timed out.
+    TimedOut,
     /// Interrupted.
     Interrupted,
 }
 
 impl ExitCode {
-    const ALL: [Self; 6] =
+    const ALL: [Self; 7] = [
+        Self::Success,
+        Self::Error,
+        Self::Usage,
+        Self::FailuresFound,
+        Self::Incomplete,
+        Self::TimedOut,
+        Self::Interrupted,
+    ];
+    /// Those of what prints a report.
+    const OF_REPORTS: [Self; 6] =
         [Self::Success, Self::Error, Self::Usage, Self::FailuresFound, Self::Incomplete, Self::Interrupted];
 
     /// The number.
@@ -29,6 +41,7 @@ impl ExitCode {
             Self::Usage => 2,
             Self::FailuresFound => 3,
             Self::Incomplete => 4,
+            Self::TimedOut => 5,
             Self::Interrupted => 130,
         }
     }
@@ -42,6 +55,7 @@ impl ExitCode {
             Self::Incomplete => {
                 "the report is incomplete: jobs, pods or a file were not read whole (only with --exit-code)"
             }
+            Self::TimedOut => "wait timed out",
             Self::Interrupted => "interrupted",
         }
     }
@@ -50,6 +64,19 @@ impl ExitCode {
 /// The table of exit codes in the help.
 pub(super) fn table() -> String {
     table_of(&ExitCode::ALL)
+}
+
+/// The same for what prints a report.
+pub(super) fn report_table() -> String {
+    table_of(&ExitCode::OF_REPORTS)
+}
+
+/// The same for what waits.
+pub(super) fn wait_table() -> String {
+    "Exit codes:\n  0    what was waited for has come\n  1    it could not be waited for, or was deleted\n  2    wrong usage\n  \
+     3    it failed, or ended otherwise than was waited for\n  5    the time was over\n  130  interrupted\nOf several, the \
+     worst counts: 1, then 5, then 3; with --any that of the first that is decided."
+        .to_owned()
 }
 
 /// The same for a command without `--exit-code`.
@@ -86,7 +113,7 @@ mod tests {
     #[test]
     fn the_numbers_are_those_of_the_contract() {
         let numbers: Vec<u8> = ExitCode::ALL.into_iter().map(ExitCode::number).collect();
-        assert_eq!(numbers, [0, 1, 2, 3, 4, 130]);
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 130]);
         assert!(table().contains("  130  interrupted"));
     }
 }

@@ -9,6 +9,7 @@ mod options;
 mod record;
 mod restart;
 mod schema;
+mod wait;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -26,6 +27,8 @@ struct Arguments {
 }
 
 static AFTER_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::table);
+static REPORT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::report_table);
+static WAIT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::wait_table);
 static PLAIN_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::plain_table);
 static RECORD_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::record_table);
 static RESTART_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::restart_table);
@@ -33,11 +36,14 @@ static RESTART_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Show what failed, grouped by pod-failure-policy rule
-    #[command(visible_alias = "failure", after_help = AFTER_HELP.as_str())]
+    #[command(visible_alias = "failure", after_help = REPORT_HELP.as_str())]
     Failures(Box<failures::FailuresArgs>),
     /// Tell the whole story of one workload, pod or node
     #[command(visible_alias = "why", after_help = PLAIN_HELP.as_str())]
     Explain(Box<explain::ExplainArgs>),
+    /// Wait until workloads have ended, either way, or are up
+    #[command(after_help = WAIT_HELP.as_str())]
+    Wait(Box<wait::WaitArgs>),
     /// Restart one workload, after saying what is lost and what speaks against it
     #[command(after_help = RESTART_HELP.as_str())]
     Restart(Box<restart::RestartArgs>),
@@ -61,6 +67,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match arguments.command {
         Command::Failures(arguments) => arguments.run(),
         Command::Explain(arguments) => arguments.run(),
+        Command::Wait(arguments) => arguments.run(),
         Command::Restart(arguments) => arguments.run(),
         Command::Record(arguments) => arguments.run(),
         Command::Schema(arguments) => arguments.run(),

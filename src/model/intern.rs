@@ -14,6 +14,16 @@ pub struct Interner {
 }
 
 impl Interner {
+    /// Forgets what nothing holds any more but this.
+    pub fn sweep(&mut self) {
+        self.outcomes.retain(|outcome| Arc::strong_count(outcome) > 1);
+        self.conditions.retain(|list| Arc::strong_count(list) > 1);
+        self.owners.retain(|owner| Arc::strong_count(owner) > 1);
+        self.templates.retain(|template| Arc::strong_count(template) > 1);
+        // Last: those hold texts, too.
+        self.texts.retain(Word::is_shared);
+    }
+
     /// The one copy of `text`.
     pub fn intern(&mut self, text: &str) -> Word {
         if let Some(known) = self.texts.get(text) {

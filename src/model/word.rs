@@ -9,6 +9,13 @@ use arcstr::ArcStr;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Word(ArcStr);
 
+impl Word {
+    /// Whether there is another holder of this copy; of texts built into the binary there always is.
+    pub(super) fn is_shared(&self) -> bool {
+        ArcStr::strong_count(&self.0).is_none_or(|count| count > 1)
+    }
+}
+
 impl Deref for Word {
     type Target = str;
 

@@ -78,6 +78,14 @@ impl Kind {
         }
     }
 
+    /// A number for the list that its objects are kept in: two kinds share one.
+    pub(super) const fn list(self) -> u8 {
+        match self {
+            Self::ControllerRevision => Self::ReplicaSet as u8,
+            other => other as u8,
+        }
+    }
+
     /// The resource that it is counted under.
     pub(super) const fn resource(self) -> Resource {
         match self {

@@ -12,4 +12,5 @@ mod subjects;
 mod support;
 mod targets;
 mod tls;
+mod waits;
 mod watches;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::analysis::owner::Owners;
 use crate::analysis::standing::{Other, others};
-use crate::model::{CronJob, Job, JobSet, Node, Owner, Pod, Time};
+use crate::model::{CronJob, Job, JobSet, Node, Owner, Pod, Time, Uid};
 use crate::request::{Target, TargetKind};
 use crate::source::{Snapshot, nearest};
 
@@ -67,6 +67,18 @@ impl fmt::Display for FindError {
 }
 
 impl<'s> Subject<'s> {
+    /// Its uid, where it is told; a node's is not kept.
+    pub fn uid(self) -> Option<&'s Uid> {
+        match self {
+            Self::Job(job) => job.uid.as_ref(),
+            Self::CronJob(cron_job) => cron_job.uid.as_ref(),
+            Self::JobSet(job_set) => job_set.uid.as_ref(),
+            Self::Pod(pod) => pod.uid.as_ref(),
+            Self::Other(other) => other.head().uid.as_ref(),
+            Self::Node(_) => None,
+        }
+    }
+
     /// The kind.
     pub fn kind(self) -> TargetKind {
         match self {

@@ -14,7 +14,7 @@ use crate::request::{Subject, Target, TargetKind};
 use crate::source::{Resource, SourceState};
 
 /// Nodes that are read: those of the pods that failed or do not end. More would not be read by a person either.
-const MOST_NODES: usize = 20;
+pub(super) const MOST_NODES: usize = 20;
 
 /// Owners that stand one above the other. More is a circle.
 const HIGHEST: usize = 6;

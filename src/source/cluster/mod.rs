@@ -14,6 +14,7 @@ mod fault;
 mod interrupt;
 mod kubeconfig;
 mod list;
+mod live;
 mod others;
 mod page;
 mod path;
@@ -37,6 +38,7 @@ use reading::{Outcomes, Reading};
 
 pub use environment::Environment;
 pub use error::ClusterError;
+pub use live::{Live, Turn};
 pub(crate) use session::FIELD_MANAGER;
 pub use session::{Object, RequestError, Session};
 pub use timeout::{TimeoutError, parse_timeout};
@@ -91,10 +93,15 @@ pub fn read_in(
         .zip(outcomes)
         .map(|(resource, outcome)| source(&name, resource, &outcome, intake.tally(resource).objects))
         .collect();
-    for line in said(&sources) {
+    tell_of(&sources, talk);
+    Ok(Snapshot { cluster: Some(name), sources, ..intake.finish() })
+}
+
+/// Tells of what was not read.
+fn tell_of(sources: &[Source], talk: &mut dyn FnMut(&str)) {
+    for line in said(sources) {
         talk(&line);
     }
-    Ok(Snapshot { cluster: Some(name), sources, ..intake.finish() })
 }
 
 async fn run(

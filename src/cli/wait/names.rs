@@ -1,0 +1,102 @@
+//! What is to be waited for, as the arguments say it.
+
+use crate::analysis::Awaited;
+use crate::cli::options::parse_targets;
+use crate::request::{Target, TargetKind};
+
+/// Something to wait for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Want {
+    /// One object.
+    Named(Target),
+    /// All of a kind with these labels, as the API takes them.
+    Labelled(TargetKind, String),
+}
+
+/// All of it, each with what is waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wanted(pub(super) Vec<(Want, Awaited)>);
+
+impl Wanted {
+    /// An error is wrong usage.
+    pub(super) fn parse(arguments: &[String], selector: &str, awaited: Option<Awaited>) -> Result<Self, String> {
+        let (kinds, targets) = parse_targets(arguments)?;
+        let wants: Vec<Want> = match (kinds.is_empty(), selector.is_empty()) {
+            (true, true) => targets.into_iter().map(Want::Named).collect(),
+            (false, false) => kinds.into_iter().map(|kind| Want::Labelled(kind, selector.to_owned())).collect(),
+            (true, false) => return Err("give a kind with -l, without names: jobs -l app=x".to_owned()),
+            (false, true) => return Err("give names behind a kind, KIND/NAME, or labels with -l".to_owned()),
+        };
+        let mut all: Vec<(Want, Awaited)> = Vec::new();
+        for want in wants {
+            let kind = want.kind();
+            let awaited = awaited.unwrap_or(Awaited::of(kind));
+            ensure_possible(kind, awaited)?;
+            if !all.contains(&(want.clone(), awaited)) {
+                all.push((want, awaited));
+            }
+        }
+        Ok(Self(all))
+    }
+}
+
+impl Want {
+    pub(super) const fn kind(&self) -> TargetKind {
+        match self {
+            Self::Named(target) => target.kind,
+            Self::Labelled(kind, _) => *kind,
+        }
+    }
+}
+
+fn ensure_possible(kind: TargetKind, awaited: Awaited) -> Result<(), String> {
+    let possible = Awaited::possible(kind);
+    if possible.contains(&awaited) {
+        return Ok(());
+    }
+    let name = kind.name();
+    if possible.is_empty() {
+        return Err(format!(
+            "a {name} decides nothing that can be waited for: wait for a job, cronjob, jobset, trainjob, deployment, statefulset, daemonset, leaderworkerset or sandbox"
+        ));
+    }
+    let forms: Vec<&str> = possible.iter().map(|awaited| awaited.name()).collect();
+    Err(format!("a {name} is never {}: --for takes {} for it", awaited.name(), forms.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str], selector: &str, awaited: Option<Awaited>) -> Result<Wanted, String> {
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        Wanted::parse(&arguments, selector, awaited)
+    }
+
+    #[test]
+    fn what_is_waited_for_hangs_on_the_kind() {
+        let named = |kind, name: &str| Want::Named(Target { kind, name: name.to_owned() });
+        let wanted = parse(&["job/a", "deploy/b", "job/a"], "", None).unwrap();
+        let expected =
+            [(named(TargetKind::Job, "a"), Awaited::Finished), (named(TargetKind::Deployment, "b"), Awaited::Ready)];
+        assert_eq!(wanted.0, expected);
+        let wanted = parse(&["jobs,jobsets"], "a=b", Some(Awaited::Failed)).unwrap();
+        assert_eq!(wanted.0.len(), 2);
+    }
+
+    #[test]
+    fn what_cannot_come_is_wrong_usage() {
+        for (arguments, selector, awaited, part) in [
+            (&["deploy/b"][..], "", Some(Awaited::Complete), "--for takes ready, failed"),
+            (&["job/a", "sts/b"], "", Some(Awaited::Finished), "a statefulset is never finished"),
+            (&["job/a"], "", Some(Awaited::Restarted), "a job is never restarted"),
+            (&["node/a"], "", None, "decides nothing"),
+            (&["jobs"], "", None, "give names"),
+            (&["job/a"], "a=b", None, "give a kind with -l"),
+            (&["service/a"], "", None, "is not known"),
+        ] {
+            let error = parse(arguments, selector, awaited).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,504 @@
+//! What is waited for and what is known of it, brought up to date by one change after the other.
+
+use std::collections::HashMap;
+
+use super::names::{Want, Wanted};
+use super::runs::Runs;
+use super::verdict::Names;
+use crate::analysis::{Awaited, Judgement, Restarts, Settings, Subject, find, judge, progress, restarts};
+use crate::cli::ExitCode;
+use crate::model::Uid;
+use crate::request::{Target, TargetKind};
+use crate::source::cluster::{Change, ChangeKind, Interest, Watch};
+use crate::source::{Filter, Intake, Resource, Snapshot};
+
+/// All that is waited for.
+pub(super) struct Waits {
+    all: Vec<Waited>,
+    /// What each interest of the watch is about.
+    routes: Vec<Route>,
+    synced: Vec<bool>,
+    namespace: String,
+    early: bool,
+    allow_missing: bool,
+    /// The one that was decided first.
+    first: Option<usize>,
+    timed_out: bool,
+}
+
+/// What an interest is about.
+#[derive(Clone, Copy, Debug)]
+enum Route {
+    /// One object, by its name.
+    Object(usize),
+    /// The Events of a `LeaderWorkerSet`: nothing else tells that a group was made anew.
+    Events(usize),
+    /// Jobs, among which are the runs of a `CronJob`.
+    Runs(usize),
+    /// All of a kind with some labels.
+    Labelled(TargetKind, Awaited),
+}
+
+/// One thing that is waited for.
+pub(super) struct Waited {
+    target: Target,
+    pub(super) awaited: Awaited,
+    early: bool,
+    /// The interest that tells of it.
+    interest: usize,
+    /// The object, as it was seen last.
+    seen: Intake,
+    uid: Option<String>,
+    /// What was begun anew before the wait.
+    before: Option<Restarts>,
+    /// Groups made anew since, by Events; and how often each Event was told.
+    recreated: u32,
+    told: HashMap<String, u32>,
+    /// Of a `CronJob`.
+    runs: Option<Runs>,
+    pub(super) ended: Option<Ended>,
+    /// Whether another object has its name by now.
+    pub(super) made_anew: bool,
+    /// Whether it is known not to be there any more.
+    pub(super) is_gone: bool,
+    /// Whether the interest that tells of it has told of it.
+    is_listed: bool,
+}
+
+/// How the wait for something ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// What was waited for has come.
+    Came,
+    /// It failed instead.
+    Failed,
+    /// It cannot come any more; why.
+    Otherwise(&'static str),
+    /// It was deleted.
+    Gone,
+    /// The time was over.
+    TimedOut,
+}
+
+/// Something to tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum News {
+    /// One is decided.
+    Decided(usize),
+    /// One was deleted.
+    Gone(usize),
+    /// One is not there, and is not waited for.
+    Missing(Target),
+    /// Nothing of a kind has the labels.
+    NoneSelected(&'static str),
+}
+
+impl Ended {
+    /// The worst counts: the order is that of [`Waits::code`].
+    const fn code(self) -> ExitCode {
+        match self {
+            Self::Came => ExitCode::Success,
+            Self::Failed | Self::Otherwise(_) => ExitCode::FailuresFound,
+            Self::Gone => ExitCode::Error,
+            Self::TimedOut => ExitCode::TimedOut,
+        }
+    }
+}
+
+impl Waits {
+    pub(super) fn new(wanted: &Wanted, namespace: &str, early: bool, allow_missing: bool, watch: &mut Watch) -> Self {
+        let mut waits = Self {
+            all: Vec::new(),
+            routes: Vec::new(),
+            synced: Vec::new(),
+            namespace: namespace.to_owned(),
+            early,
+            allow_missing,
+            first: None,
+            timed_out: false,
+        };
+        for (want, awaited) in &wanted.0 {
+            match want {
+                Want::Named(target) => waits.add(target.clone(), *awaited, watch),
+                Want::Labelled(kind, labels) => {
+                    let all = Interest::all(Resource::of(*kind), Some(namespace));
+                    let interest = Interest { labels: labels.clone(), ..all };
+                    waits.follow(interest, Route::Labelled(*kind, *awaited), watch);
+                }
+            }
+        }
+        waits
+    }
+
+    fn follow(&mut self, interest: Interest, route: Route, watch: &mut Watch) -> usize {
+        let number = watch.add(interest);
+        self.routes.push(route);
+        self.synced.push(false);
+        number
+    }
+
+    fn add(&mut self, target: Target, awaited: Awaited, watch: &mut Watch) {
+        let at = self.all.len();
+        let object = Interest::named(Resource::of(target.kind), Some(&self.namespace), &target.name);
+        let interest = self.follow(object, Route::Object(at), watch);
+        self.all.push(Waited::new(target, awaited, self.early, interest));
+        self.follow_beside(at, watch);
+    }
+
+    /// Follows what else tells of it.
+    fn follow_beside(&mut self, at: usize, watch: &mut Watch) {
+        let Waited { target, awaited, .. } = &self.all[at];
+        let (kind, name, awaited) = (target.kind, target.name.clone(), *awaited);
+        if kind == TargetKind::CronJob {
+            // A run carries no label of its CronJob.
+            let jobs = Interest::all(Resource::Jobs, Some(&self.namespace));
+            self.follow(jobs, Route::Runs(at), watch);
+        }
+        if kind == TargetKind::LeaderWorkerSet && awaited == Awaited::Restarted {
+            let fields = format!("involvedObject.kind=LeaderWorkerSet,involvedObject.name={name}");
+            let events = Interest { fields, ..Interest::all(Resource::Events, Some(&self.namespace)) };
+            self.follow(events, Route::Events(at), watch);
+        }
+    }
+
+    pub(super) fn at(&self, at: usize) -> &Waited {
+        &self.all[at]
+    }
+
+    /// Those that are not decided.
+    pub(super) fn open(&self) -> Vec<usize> {
+        (0..self.all.len()).filter(|at| self.all[*at].ended.is_none()).collect()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Whether all that is there was seen.
+    pub(super) fn is_synced(&self) -> bool {
+        self.synced.iter().all(|synced| *synced)
+    }
+
+    /// Whether there is nothing to wait for any more.
+    pub(super) fn is_over(&self, any: bool) -> bool {
+        if any {
+            return self.first.is_some();
+        }
+        self.is_synced() && !self.all.is_empty() && self.all.iter().all(|waited| waited.ended.is_some())
+    }
+
+    pub(super) fn time_out(&mut self) {
+        self.timed_out = true;
+        for waited in self.all.iter_mut().filter(|waited| waited.ended.is_none()) {
+            waited.ended = Some(Ended::TimedOut);
+        }
+    }
+
+    /// How all ended: with the first one alone where one is enough, else the worst: an error, a timeout, a failure.
+    pub(super) fn code(&self) -> ExitCode {
+        let first = self.first.filter(|_| !self.is_over(false)).map(|at| self.all[at].ended);
+        let ended: Vec<Option<Ended>> = match first {
+            Some(first) if !self.timed_out => vec![first],
+            _ => self.all.iter().map(|waited| waited.ended).collect(),
+        };
+        let codes: Vec<ExitCode> = ended.into_iter().flatten().map(Ended::code).collect();
+        let worst = [ExitCode::Error, ExitCode::TimedOut, ExitCode::FailuresFound];
+        match worst.into_iter().find(|code| codes.contains(code)) {
+            Some(code) => code,
+            None if self.timed_out => ExitCode::TimedOut,
+            None => ExitCode::Success,
+        }
+    }
+
+    /// Where it stands, in one line.
+    pub(super) fn progress(&self) -> String {
+        let open = self.open();
+        let told: Vec<String> =
+            open.iter().map(|at| format!("{}: {}", self.all[*at].name(), self.all[*at].progress())).collect();
+        match self.all.len() {
+            0 => "nothing has come yet".to_owned(),
+            1 => told.join(""),
+            all => format!("{} of {all} decided; {}", all - open.len(), told.join("; ")),
+        }
+    }
+
+    /// All that is there of an interest has been told.
+    pub(super) fn synced(&mut self, interest: usize, watch: &mut Watch) -> Vec<News> {
+        self.synced[interest] = true;
+        let news = match self.routes[interest] {
+            Route::Object(at) => {
+                let waited = &mut self.all[at];
+                if waited.is_listed || waited.ended.is_some() {
+                    None
+                } else if waited.uid.is_some() {
+                    // It was deleted, and did not only lose its labels.
+                    Some(waited.gone(at))
+                } else if self.allow_missing {
+                    None
+                } else {
+                    Some(News::Missing(waited.target.clone()))
+                }
+            }
+            Route::Events(_) => None,
+            Route::Runs(at) => {
+                let waited = &mut self.all[at];
+                let chosen = waited.runs.as_mut().and_then(Runs::begin);
+                if chosen.is_none() && waited.ended.is_none() {
+                    watch.say(&format!("{} has no run now: waiting for its next one", waited.target));
+                }
+                chosen.and_then(|object| self.set(at, &object))
+            }
+            Route::Labelled(kind, _) => {
+                let none = !self.all.iter().any(|waited| waited.interest == interest);
+                (none && !self.allow_missing).then_some(News::NoneSelected(kind.plural()))
+            }
+        };
+        self.noted(news)
+    }
+
+    /// Takes a change; what it decides.
+    pub(super) fn changed(&mut self, change: &Change, watch: &mut Watch) -> Vec<News> {
+        // What cannot be read decides nothing; the next change of it may.
+        let Ok(names) = Names::of(&change.object) else { return Vec::new() };
+        let news = match self.routes[change.interest] {
+            Route::Object(at) => self.object_changed(at, change, &names),
+            Route::Events(at) => {
+                // What came before the wait is no news.
+                let is_new = self.synced[change.interest];
+                self.all[at].take_event(change, &names, is_new);
+                self.judge(at)
+            }
+            Route::Runs(at) => self.run_changed(at, change, &names),
+            Route::Labelled(kind, awaited) => self.labelled_changed(kind, awaited, change, &names, watch),
+        };
+        self.noted(news)
+    }
+
+    fn noted(&mut self, news: Option<News>) -> Vec<News> {
+        if let Some(News::Decided(at) | News::Gone(at)) = &news {
+            self.first = self.first.or(Some(*at));
+        }
+        news.into_iter().collect()
+    }
+
+    fn object_changed(&mut self, at: usize, change: &Change, names: &Names) -> Option<News> {
+        let waited = &mut self.all[at];
+        // The end of a run is the run's own.
+        if waited.ended.is_some() || waited.runs.as_ref().is_some_and(Runs::is_chosen) {
+            return None;
+        }
+        waited.is_listed = true;
+        let is_other = waited.uid.as_ref().is_some_and(|uid| *uid != names.metadata.uid);
+        match change.kind {
+            ChangeKind::Listed | ChangeKind::Set if is_other => {
+                waited.made_anew = true;
+                Some(waited.gone(at))
+            }
+            ChangeKind::Listed | ChangeKind::Set => {
+                waited.uid = Some(names.metadata.uid.clone());
+                self.set(at, &change.object)
+            }
+            _ if is_other || waited.uid.is_none() => None,
+            ChangeKind::Deleted => self.deleted(at, &change.object),
+            ChangeKind::Missed => Some(waited.gone(at)),
+        }
+    }
+
+    /// Its last state may be its end: a Job that is deleted as soon as it has ended.
+    fn deleted(&mut self, at: usize, last: &[u8]) -> Option<News> {
+        self.all[at].is_gone = true;
+        self.set(at, last).or_else(|| Some(self.all[at].gone(at)))
+    }
+
+    fn run_changed(&mut self, at: usize, change: &Change, names: &Names) -> Option<News> {
+        let waited = &mut self.all[at];
+        let runs = waited.runs.as_mut().filter(|_| waited.ended.is_none())?;
+        let is_gone = matches!(change.kind, ChangeKind::Deleted | ChangeKind::Missed);
+        if runs.is_chosen() {
+            return match change.kind {
+                _ if !runs.is_it(&names.metadata.uid) => None,
+                ChangeKind::Missed => Some(waited.gone(at)),
+                ChangeKind::Deleted => self.deleted(at, &change.object),
+                ChangeKind::Listed | ChangeKind::Set => self.set(at, &change.object),
+            };
+        }
+        if !names.is_run_of(&waited.target.name) || is_gone {
+            runs.forget(&names.metadata.uid);
+            return None;
+        }
+        runs.take(&change.object, names).then(|| self.set(at, &change.object)).flatten()
+    }
+
+    fn labelled_changed(
+        &mut self,
+        kind: TargetKind,
+        awaited: Awaited,
+        change: &Change,
+        names: &Names,
+        watch: &mut Watch,
+    ) -> Option<News> {
+        let metadata = &names.metadata;
+        let is_it = |waited: &Waited| waited.target.kind == kind && waited.target.name == metadata.name;
+        if let Some(at) = self.all.iter().position(is_it) {
+            let waited = &self.all[at];
+            if waited.interest != change.interest {
+                return None;
+            }
+            let is_gone = matches!(change.kind, ChangeKind::Deleted | ChangeKind::Missed);
+            if !is_gone || waited.ended.is_some() {
+                return self.object_changed(at, change, names);
+            }
+            return self.unlabelled(at, change, watch);
+        }
+        let joins = self.allow_missing || !self.synced[change.interest];
+        if !joins || matches!(change.kind, ChangeKind::Deleted | ChangeKind::Missed) {
+            return None;
+        }
+        let target = Target { kind, name: metadata.name.clone() };
+        self.all.push(Waited::new(target, awaited, self.early, change.interest));
+        let at = self.all.len() - 1;
+        self.follow_beside(at, watch);
+        self.object_changed(at, change, names)
+    }
+
+    /// A watch by labels tells of an object that lost them as of one that is deleted: by its name it is told which it is.
+    fn unlabelled(&mut self, at: usize, change: &Change, watch: &mut Watch) -> Option<News> {
+        if change.kind == ChangeKind::Deleted
+            && let Some(news) = self.set(at, &change.object)
+        {
+            return Some(news);
+        }
+        let Target { kind, name } = self.all[at].target.clone();
+        let object = Interest::named(Resource::of(kind), Some(&self.namespace), &name);
+        self.all[at].interest = self.follow(object, Route::Object(at), watch);
+        self.all[at].is_listed = false;
+        None
+    }
+
+    fn set(&mut self, at: usize, object: &[u8]) -> Option<News> {
+        self.all[at].seen.set(object);
+        self.judge(at)
+    }
+
+    fn judge(&mut self, at: usize) -> Option<News> {
+        let waited = &mut self.all[at];
+        if waited.ended.is_some() {
+            return None;
+        }
+        waited.ended = waited.judged();
+        waited.ended.is_some().then_some(News::Decided(at))
+    }
+}
+
+impl Waited {
+    fn new(target: Target, awaited: Awaited, early: bool, interest: usize) -> Self {
+        let runs = (target.kind == TargetKind::CronJob).then(Runs::default);
+        Self {
+            target,
+            awaited,
+            early,
+            interest,
+            seen: Intake::live(Filter::default()),
+            uid: None,
+            before: None,
+            recreated: 0,
+            told: HashMap::new(),
+            runs,
+            ended: None,
+            made_anew: false,
+            is_gone: false,
+            is_listed: false,
+        }
+    }
+
+    fn gone(&mut self, at: usize) -> News {
+        self.is_gone = true;
+        self.ended = Some(Ended::Gone);
+        News::Gone(at)
+    }
+
+    /// `job/etl`, of a `CronJob` with its run.
+    pub(super) fn name(&self) -> String {
+        match self.run() {
+            Some(run) => format!("{run} of {}", self.target),
+            None => self.target.to_string(),
+        }
+    }
+
+    /// What is judged: of a `CronJob` its run, once there is one.
+    pub(super) fn subject(&self) -> Target {
+        self.run().unwrap_or_else(|| self.target.clone())
+    }
+
+    fn run(&self) -> Option<Target> {
+        let name = self.runs.as_ref()?.name()?.to_owned();
+        Some(Target { kind: TargetKind::Job, name })
+    }
+
+    /// Whether there is something to judge.
+    pub(super) fn is_there(&self) -> bool {
+        !self.is_gone && (self.uid.is_some() || self.run().is_some())
+    }
+
+    /// What was seen of the object itself.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        self.seen.snapshot()
+    }
+
+    /// Whether a snapshot holds the object, and not another one of its name.
+    pub(super) fn is_in(&self, snapshot: &Snapshot) -> bool {
+        let uid = self.runs.as_ref().and_then(Runs::uid).or(self.uid.as_deref()).and_then(Uid::parse);
+        let Target { kind, name } = self.subject();
+        uid.is_some() && find(snapshot, Some(kind), &name).is_ok_and(|subject| subject.uid() == uid.as_ref())
+    }
+
+    fn judged(&mut self) -> Option<Ended> {
+        // A CronJob itself is never decided.
+        if self.runs.as_ref().is_some_and(|runs| !runs.is_chosen()) {
+            return None;
+        }
+        let snapshot = self.snapshot();
+        let Target { kind, name } = self.subject();
+        let subject = find(&snapshot, Some(kind), &name).ok()?;
+        let by_now = self.restarts(subject);
+        let restarts = *self.before.get_or_insert(by_now);
+        let settings = Settings { awaited: self.awaited, early: self.early, restarts };
+        match (judge(subject, &settings, by_now), self.awaited) {
+            (Judgement::Open, _) => None,
+            (Judgement::Came, _) | (Judgement::Failed, Awaited::Failed) => Some(Ended::Came),
+            (Judgement::Failed, _) => Some(Ended::Failed),
+            (Judgement::Otherwise(why), _) => Some(Ended::Otherwise(why)),
+        }
+    }
+
+    /// How far it has got.
+    pub(super) fn progress(&self) -> String {
+        if !self.is_there() {
+            return "it is not there yet".to_owned();
+        }
+        if self.runs.as_ref().is_some_and(|runs| !runs.is_chosen()) {
+            return "no run yet".to_owned();
+        }
+        let snapshot = self.snapshot();
+        let Target { kind, name } = self.subject();
+        let Ok(subject) = find(&snapshot, Some(kind), &name) else { return String::new() };
+        progress(subject, self.restarts(subject)).to_string()
+    }
+
+    /// How often it was begun anew: by its own counts, and by Events since the wait began.
+    fn restarts(&self, subject: Subject) -> Restarts {
+        let own = restarts(subject);
+        Restarts { parts: own.parts.saturating_add(self.recreated), ..own }
+    }
+
+    /// Counts how often groups were made anew. An Event that is told once more counts up; that it expires means nothing.
+    fn take_event(&mut self, change: &Change, names: &Names, is_new: bool) {
+        if !matches!(change.kind, ChangeKind::Listed | ChangeKind::Set) || !names.tells_of_a_group_made_anew() {
+            return;
+        }
+        let before = self.told.insert(names.metadata.uid.clone(), names.times()).unwrap_or_default();
+        if is_new {
+            self.recreated += names.times().saturating_sub(before);
+        }
+    }
+}
