@@ -80,7 +80,7 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
         let position = position_of(by_rule, &failures);
         drafts.add(position, advice, &failures);
     }
-    for (advice, failures) in others::of_lost_nodes(analysis, kubectl) {
+    for (advice, failures) in node::lost_nodes(analysis, kubectl) {
         let position = position_of(by_rule, &failures);
         drafts.add(position, advice, &failures);
     }

@@ -49,6 +49,34 @@ pub(super) fn bad_nodes(analysis: &Analysis, kubectl: &Kubectl) -> Vec<(Advice, 
     found
 }
 
+/// Advice for nodes that are not ready: what of it ails the workloads on it is told once, for all of them.
+pub(super) fn lost_nodes(analysis: &Analysis, kubectl: &Kubectl) -> Vec<(Advice, Vec<u32>)> {
+    let mut lost: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for (index, failure) in (0..).zip(&analysis.failures) {
+        let by_node = failure.class == Class::NotReady && failure.reason() == Some("NodeNotReady");
+        if let Some(node) = failure.node().filter(|_| by_node) {
+            lost.entry(node).or_default().push(index);
+        }
+    }
+    lost.into_iter()
+        .filter_map(|(name, failures)| Some((lost_node(analysis.snapshot.node(name)?, kubectl), failures)))
+        .collect()
+}
+
+/// Source: `pkg/controller/tainteviction`, and `tolerationSeconds` that the admission plugin `DefaultTolerationSeconds` sets.
+fn lost_node(node: &Node, kubectl: &Kubectl) -> Advice {
+    let how = if node.is_silent { "has stopped reporting" } else { "is not ready" };
+    let why = format!(
+        "node {} {how}: bring it back, or replace it; as long as it is so its pods are asked to end after their tolerationSeconds (5 minutes by \
+         default), and pods of a Deployment come up elsewhere, while a StatefulSet makes none of the same name before the old one is \
+         gone",
+        node.name
+    );
+    let advice = Advice::new(SuggestionKind::ReplaceNode, why).run(kubectl.read(&["describe", "node", &node.name]));
+    let status = if node.is_silent { "Unknown" } else { "False" };
+    advice.fact(format!("node/{}", node.name), "status.conditions[type=Ready].status", status)
+}
+
 fn tallies<'a>(analysis: &'a Analysis, unhealthy: impl Iterator<Item = &'a str>) -> Tallies<'a> {
     let mut failed_on: Vec<&str> = blamed_pods(analysis).filter_map(|pod| pod.node.as_deref()).collect();
     failed_on.sort_unstable();

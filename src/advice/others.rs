@@ -1,14 +1,12 @@
 //! What workloads that are no Jobs call for as a whole, `CronJob`s whose runs do not start, and what Kueue holds.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::Kubectl;
 use super::command::Command;
 use super::draft::Advice;
-use crate::analysis::{Analysis, Failure, Other, Workload};
-use crate::model::{Head, Node, Pod};
+use crate::analysis::{Analysis, Failure, Other, TTL, Workload, object};
+use crate::model::{Head, Pod};
 use crate::report::{Class, Safety, Situation, SituationKind, SuggestionKind};
 use crate::words::list_names;
 
@@ -90,6 +88,13 @@ impl Subject<'_> {
         Some(self.workload.standing.as_ref()?.0.head())
     }
 
+    /// What applies or owns it, with a note that it is to be changed there: what is changed by hand is changed back.
+    fn kept_by(&self) -> Option<String> {
+        let head = self.head()?;
+        let owner = head.owner.as_ref().map(|owner| format!("{} {} owns it", owner.kind, owner.name));
+        head.applied_by.as_ref().map(|application| format!("{application} applies it")).or(owner)
+    }
+
     /// Its pods with failures of their own, on nodes that are there.
     fn failing_pods(&self) -> impl Iterator<Item = &Pod> {
         let own = self.failures.iter().filter(|failure| !matches!(failure.class, Class::NotReady | Class::Collateral));
@@ -98,10 +103,11 @@ impl Subject<'_> {
 
     /// A rollout whose new pods fail is taken back; one that waits for a node goes on with the node.
     fn rolled_out(&self) -> Option<Advice> {
-        let rollout = self.workload.standing.as_ref()?.1.rollout.as_ref();
+        let standing = &self.workload.standing.as_ref()?.1;
+        let rollout = standing.rollout.as_ref();
         let from = rollout.and_then(|rollout| rollout.from.as_ref());
         let refused = self.workload.situations.iter().any(|other| other.kind == SituationKind::CreationRefused);
-        if from.is_none() || refused || self.failing_pods().next().is_none() {
+        if from.is_none() || refused || !standing.new_fail {
             return None;
         }
         let changes = rollout.map(|rollout| &rollout.changes[..]).unwrap_or_default();
@@ -114,28 +120,24 @@ impl Subject<'_> {
             }
             _ => "",
         };
-        let applied = self.head().and_then(|head| head.applied_by.as_ref());
-        let (note, write) = match applied {
-            Some(application) => {
-                (format!("; {application} applies it, and would roll it out again: undo it there"), false)
-            }
-            None => (String::new(), true),
-        };
+        let kept_by = self.kept_by();
+        let note = kept_by
+            .as_ref()
+            .map(|by| format!("; {by}, and would roll it out again: undo it there"))
+            .unwrap_or_default();
         let why = format!("the new pods fail: go back to the version before, or mend {what}{by_hand}{note}");
         let (namespace, name) = self.place();
         let target = format!("{}/{name}", self.kind());
         let advice =
             of(SuggestionKind::RollBack, &why, self.kubectl.read(&["rollout", "history", &target, "-n", namespace]));
         let undo = self.kubectl.write(Safety::Mutating, &["rollout", "undo", &target, "-n", namespace], None);
-        Some(if write { advice.run(undo) } else { advice })
+        Some(if kept_by.is_none() { advice.run(undo) } else { advice })
     }
 
     fn not_replaced(&self, situation: &Situation) -> Option<Advice> {
-        let pod = self.failures.iter().find_map(|failure| {
-            let pod = failure.pod?;
-            let named = format!("pod {} ", pod.name);
-            situation.text.starts_with(&named).then_some(pod)
-        })?;
+        let told = situation.evidence.first()?;
+        let mut pods = self.failures.iter().filter_map(|failure| failure.pod);
+        let pod = pods.find(|pod| object("pod", &pod.namespace, &pod.name) == told.object)?;
         let why = format!(
             "no version of the template reaches pod {} before it is ready, which it does not become: delete it, and it is made from \
              the newest",
@@ -180,7 +182,7 @@ impl Subject<'_> {
     /// Only `None` lets a pod that fails stay to be looked at.
     fn endless(&self, situation: &Situation) -> Option<Advice> {
         let (namespace, name) = self.place();
-        let Other::LeaderWorkerSet(it) = self.workload.standing.as_ref()?.0 else { return None };
+        let Other::LeaderWorkerSet(_) = self.workload.standing.as_ref()?.0 else { return None };
         let fails = self.failing_pods().find_map(|pod| Some((pod, pod.restarts().first()?)));
         let look = match fails {
             Some((pod, restart)) => {
@@ -189,9 +191,11 @@ impl Subject<'_> {
             }
             None => self.describe(),
         };
+        let kept_by = self.kept_by();
+        let note = kept_by.as_ref().map(|by| format!("; {by}: change it there")).unwrap_or_default();
         let why = format!(
-            "{}; mend what fails, or let failed pods stay to be looked at (restartPolicy None)",
-            situation.text.split("; nothing limits it").next().unwrap_or_default()
+            "{}: mend what fails, or let failed pods stay to be looked at (restartPolicy None){note}",
+            situation.text
         );
         let advice = of(SuggestionKind::FixThenRestart, &why, look);
         let patch = json!({"spec": {"leaderWorkerTemplate": {"restartPolicy": "None"}}});
@@ -200,7 +204,7 @@ impl Subject<'_> {
             &["patch", "leaderworkerset", name, "-n", namespace, "--type=merge"],
             Some(&patch),
         );
-        Some(if it.head.applied_by.is_none() { advice.run(kept) } else { advice })
+        Some(if kept_by.is_none() { advice.run(kept) } else { advice })
     }
 
     fn not_recreated(&self) -> Option<Advice> {
@@ -278,42 +282,15 @@ impl Subject<'_> {
         let words = ["patch", "trainjobs.trainer.kubeflow.org", name, "-n", namespace, "--type=merge"];
         let suspend = self.kubectl.write(Safety::Mutating, &words, Some(&patch));
         let look = of(SuggestionKind::Inspect, &situation.text, self.describe());
-        // Who deleted the JobSet by hand wanted it to run again.
-        if situation.text.contains("without end") { look.run(suspend) } else { look }
+        // Who deleted the JobSet by hand wanted it to run again; and Kueue decides itself what is suspended.
+        let goes_on = situation.evidence.iter().any(|fact| fact.path == TTL);
+        if goes_on && self.kept_by().is_none() && self.workload.queued.is_none() { look.run(suspend) } else { look }
     }
 }
 
 /// What of a refusal tells of the quota: `exceeded quota: compute, requested: …`.
 fn quota(text: &str) -> &str {
     text.find("exceeded quota").map_or(text, |at| text[at..].trim_end_matches('.'))
-}
-
-/// Advice for nodes that are not ready: what of it ails the workloads on it is told once, for all of them.
-pub(super) fn of_lost_nodes(analysis: &Analysis, kubectl: &Kubectl) -> Vec<(Advice, Vec<u32>)> {
-    let mut lost: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-    for (index, failure) in (0..).zip(&analysis.failures) {
-        let by_node = failure.class == Class::NotReady && failure.reason() == Some("NodeNotReady");
-        if let Some(node) = failure.node().filter(|_| by_node) {
-            lost.entry(node).or_default().push(index);
-        }
-    }
-    lost.into_iter()
-        .filter_map(|(name, failures)| Some((of_lost_node(analysis.snapshot.node(name)?, kubectl), failures)))
-        .collect()
-}
-
-/// Source: `pkg/controller/tainteviction`, and `tolerationSeconds` that the admission plugin `DefaultTolerationSeconds` sets.
-fn of_lost_node(node: &Node, kubectl: &Kubectl) -> Advice {
-    let how = if node.is_silent { "has stopped reporting" } else { "is not ready" };
-    let why = format!(
-        "node {} {how}: bring it back; as long as it is so its pods are asked to end after their tolerationSeconds (5 minutes by \
-         default), and pods of a Deployment come up elsewhere, while a StatefulSet makes none of the same name before the old one is \
-         gone",
-        node.name
-    );
-    let advice = Advice::new(SuggestionKind::Inspect, why).run(kubectl.read(&["describe", "node", &node.name]));
-    let status = if node.is_silent { "Unknown" } else { "False" };
-    advice.fact(format!("node/{}", node.name), "status.conditions[type=Ready].status", status)
 }
 
 fn of(kind: SuggestionKind, why: &str, commands: Vec<Command>) -> Advice {

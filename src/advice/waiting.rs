@@ -32,7 +32,7 @@ impl Case<'_> {
                 (SuggestionKind::FreeCapacity, format!("no node can take the pod{said}"))
             }
             "SchedulingGated" => {
-                (SuggestionKind::Wait, "a scheduling gate holds the pod: who set it must take it off".to_owned())
+                (SuggestionKind::Wait, format!("a scheduling gate holds the pod{said}; who set it must take it off"))
             }
             "ContainerCreating" | "PodInitializing" | "Pending" => (
                 SuggestionKind::Inspect,

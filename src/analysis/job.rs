@@ -1,6 +1,6 @@
 use super::facts::JobFacts;
 use super::failure::RuleHit;
-use super::orphan::not_ready_with_node;
+use super::orphan::{held_with_node, not_ready_with_node};
 use super::teardown::torn_down_by;
 use super::{Failure, TornDownBy};
 use crate::model::{ContainerEnd, ContainerKind, Job, Phase, Pod, PodCondition, TEARDOWN_PATIENCE_SECONDS, Time};
@@ -25,7 +25,7 @@ impl<'s> JobFacts<'s> {
             Some(format!("job/{}: {conflict}", self.job.name))
         }));
         for &pod in &self.pods {
-            self.judge_pod(pod, now, pending_after, &mut failures);
+            self.judge_pod(pod, snapshot, now, pending_after, &mut failures);
             if failures.last().is_none_or(|last| !last.pod.is_some_and(|other| std::ptr::eq(other, pod))) {
                 failures.extend(not_ready_with_node(self.workload, Some(self.job), pod, snapshot));
             }
@@ -35,10 +35,18 @@ impl<'s> JobFacts<'s> {
         JobFindings { failures, notes, recorded: self.recorded }
     }
 
-    fn judge_pod(&self, pod: &'s Pod, now: Option<Time>, pending_after: i64, failures: &mut Vec<Failure<'s>>) {
+    fn judge_pod(
+        &self,
+        pod: &'s Pod,
+        snapshot: &'s Snapshot,
+        now: Option<Time>,
+        pending_after: i64,
+        failures: &mut Vec<Failure<'s>>,
+    ) {
         let ended = pod.phase == Phase::Failed;
         if ended || pod.is_terminating() {
-            failures.extend(self.judge_ended(pod, ended).or_else(|| self.hangs(pod, ended, now)));
+            let held = || self.held_with_node(pod, snapshot).or_else(|| self.hangs(pod, ended, now));
+            failures.extend(self.judge_ended(pod, ended).or_else(held));
             return;
         }
         failures.extend(pending(self.workload, Some(self.job), pod, now, pending_after));
@@ -96,6 +104,13 @@ impl<'s> JobFacts<'s> {
         let until = pod.deletion_requested?.plus_seconds(pod.grace_seconds() + TEARDOWN_PATIENCE_SECONDS);
         let hangs = held && torn_down_by(self, pod).is_none() && now? > until;
         hangs.then(|| Failure { end: None, ..Failure::of_pod(Class::Pending, self.workload, Some(self.job), pod) })
+    }
+
+    /// A pod that was asked to end on a silent node, where the Job waits for its end.
+    fn held_with_node(&self, pod: &'s Pod, snapshot: &'s Snapshot) -> Option<Failure<'s>> {
+        let holds = self.job.waits_for_the_end() && self.job.managed_by.is_none() && !self.job.is_finished();
+        let held = holds && pod.phase != Phase::Failed && torn_down_by(self, pod).is_none();
+        held_with_node(self.workload, Some(self.job), pod, snapshot).filter(|_| held)
     }
 
     /// Pods of an Indexed Job without an index, or beyond the number of completions to which it was scaled down

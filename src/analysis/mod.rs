@@ -34,7 +34,7 @@ pub use job_set::{Attempt, Decision, JobSetStory};
 pub use line::failure_line;
 pub use report::{Reported, report};
 pub use sidecar::SidecarHit;
-pub use standing::{Other, Standing, names_of_kind};
+pub use standing::{Other, Standing, TTL, names_of_kind};
 pub use teardown::{TornDownBy, blocker};
 pub use words::telling_line;
 pub use workload::{Analysis, Options, Workload, analyse};

@@ -35,10 +35,10 @@ pub(super) fn judge_orphan<'s>(
         }];
     }
     if pod.is_terminating() {
-        let lost = held_with_node(pod, snapshot).filter(|_| holds_its_place(pod));
+        let lost = held_with_node(0, None, pod, snapshot).filter(|_| holds_its_place(pod));
         return lost.or_else(|| hangs(pod, now)).filter(|_| !of_job).into_iter().collect();
     }
-    let waits = pending(0, None, pod, now, pending_after);
+    let waits = pending(0, None, pod, now, pending_after).filter(|_| !is_queued(pod));
     let is_news = |restart: &&Restart| {
         let at = restart.last.finished_at;
         of_job || restart.backing_off || at.zip(now).is_none_or(|(at, now)| at >= now.plus_seconds(-NEWS_SECONDS))
@@ -54,6 +54,14 @@ pub(super) fn judge_orphan<'s>(
         found.extend(lost.or_else(|| not_ready(pod, now, pending_after).filter(|_| !of_job)));
     }
     found
+}
+
+/// Whether Kueue holds a pod until it has quota: it waits, and has not failed.
+///
+/// Source: kueue `pkg/controller/jobs/pod/constants`, `SchedulingGateName`.
+pub(super) fn is_queued(pod: &Pod) -> bool {
+    let gated = pod.waiting().filter(|waiting| &*waiting.reason == "SchedulingGated");
+    gated.and_then(|waiting| waiting.message.as_ref()).is_some_and(|gates| gates.contains("kueue.x-k8s.io/admission"))
 }
 
 /// A pod that should have ended long ago: on a node that is gone it never does, and a `StatefulSet`, a `DaemonSet` or a
@@ -72,9 +80,14 @@ fn holds_its_place(pod: &Pod) -> bool {
 
 /// A pod that was asked to end on a node whose kubelet has gone silent: it does not before the kubelet is back, the node is
 /// deleted, or the pod is by force (`pkg/controller/podgc`).
-fn held_with_node<'s>(pod: &'s Pod, snapshot: &'s Snapshot) -> Option<Failure<'s>> {
+pub(super) fn held_with_node<'s>(
+    workload: usize,
+    job: Option<&'s Job>,
+    pod: &'s Pod,
+    snapshot: &'s Snapshot,
+) -> Option<Failure<'s>> {
     let node = snapshot.node(pod.node.as_deref()?).filter(|node| node.is_silent && pod.is_terminating())?;
-    Some(with_node(0, None, pod, node, node.ready_since.or(pod.deletion_requested)))
+    Some(with_node(workload, job, pod, node, node.ready_since.or(pod.deletion_requested)))
 }
 
 /// A pod that runs on a node whose kubelet has gone silent, or reports that it is not ready: the node's controller has taken

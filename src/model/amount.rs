@@ -14,7 +14,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// How many of `all` that is; a share is rounded up, as the controllers of `StatefulSet`s and `DaemonSet`s do.
+    /// How many of `all` that is; a share is rounded up, as the controller of `DaemonSet`s does.
     ///
     /// Source: `GetScaledValueFromIntOrPercent(…, true)` in `pkg/controller/daemon/util/daemonset_util.go`.
     pub fn of(self, all: u32) -> u32 {
@@ -23,6 +23,18 @@ impl Amount {
             Self::Percent(percent) => {
                 u32::try_from((u64::from(all) * u64::from(percent)).div_ceil(100)).unwrap_or(u32::MAX)
             }
+        }
+    }
+}
+
+impl Amount {
+    /// The same with a share rounded down, as the controller of `StatefulSet`s does.
+    ///
+    /// Source: `getStatefulSetMaxUnavailable` in `pkg/controller/statefulset/stateful_set_utils.go`.
+    pub fn of_rounded_down(self, all: u32) -> u32 {
+        match self {
+            Self::Number(number) => number,
+            Self::Percent(percent) => u32::try_from(u64::from(all) * u64::from(percent) / 100).unwrap_or(u32::MAX),
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct Condition {
     pub type_: Word,
     /// Whether its status is `True`.
     pub is_true: bool,
+    /// Whether it is `Unknown`, as that of a paused rollout.
+    pub is_unknown: bool,
     /// Why.
     pub reason: Word,
     /// The controller's message.
@@ -41,6 +43,7 @@ impl ConditionView<'_> {
         Condition {
             type_: interner.intern(&self.type_),
             is_true: &*self.status == "True",
+            is_unknown: &*self.status == "Unknown",
             reason: interner.intern(&self.reason),
             message: interner.intern(&self.message),
             at: self.last_transition_time.0,

@@ -250,7 +250,7 @@ pub struct Unready {
     pub message: Option<Word>,
     /// Since when.
     pub since: Option<Time>,
-    /// Whether a container of it has not passed its startup probe yet.
+    /// Whether a container of it has not passed its startup probe yet, or it has never been ready.
     pub is_starting: bool,
 }
 

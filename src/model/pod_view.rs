@@ -21,6 +21,8 @@ pub(crate) type PodView<'a> = ObjectView<'a, SpecView<'a>, StatusView<'a>>;
 pub(crate) struct SpecView<'a> {
     #[serde(borrow)]
     node_name: Text<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    scheduling_gates: Vec<GateView<'a>>,
     #[serde(borrow)]
     pub(super) restart_policy: Text<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
@@ -33,6 +35,13 @@ pub(crate) struct SpecView<'a> {
     node_selector: BTreeMap<Text<'a>, Text<'a>>,
     #[serde(borrow, deserialize_with = "or_default")]
     affinity: AffinityView<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct GateView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -117,6 +126,13 @@ struct StateView<'a> {
     waiting: Option<WaitingView<'a>>,
     #[serde(borrow)]
     terminated: Option<TerminatedView<'a>>,
+    running: Option<RunningView>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RunningView {
+    started_at: MaybeTime,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -271,7 +287,7 @@ impl PodView<'_> {
                 reason: interner.intern_some(&condition.reason),
                 message: interner.intern_some(&condition.message),
                 since: condition.last_transition_time.0,
-                is_starting: statuses.iter().any(|status| status.started == Some(false)),
+                is_starting: statuses.iter().any(|status| status.started == Some(false)) || self.was_never_ready(),
             }),
         };
         (beside != Beside::default()).then(|| Box::new(beside))
@@ -282,6 +298,15 @@ impl PodView<'_> {
         let runs = self.phase() == Phase::Running && self.metadata.deletion_timestamp.0.is_none();
         let is = |condition: &&ConditionView| &*condition.type_ == "Ready" && &*condition.status != "True";
         self.status.conditions.iter().find(is).filter(|_| runs)
+    }
+
+    /// Whether it has never been ready: `Ready` is `False` since before its containers started, for the first time.
+    fn was_never_ready(&self) -> bool {
+        let unready = self.unready().and_then(|condition| condition.last_transition_time.0);
+        let statuses = &self.status.container_statuses;
+        let starts = || statuses.iter().filter_map(|status| status.state.running.as_ref()?.started_at.0);
+        statuses.iter().all(|status| status.restart_count == 0)
+            && unready.zip(starts().min()).is_some_and(|(unready, start)| unready <= start)
     }
 
     /// What the labels of a pod that belongs to no Job tell of its place in its workload.
@@ -428,11 +453,17 @@ impl PodView<'_> {
         }
         let unscheduled = self.status.conditions.iter().find(|c| &*c.type_ == "PodScheduled" && &*c.status == "False");
         if let Some(condition) = unscheduled {
+            // The condition does not say which gates.
+            let gates: Vec<&str> = self.spec.scheduling_gates.iter().map(|gate| &*gate.name).collect();
             return Some(Waiting {
                 container: None,
                 image: None,
                 reason: interner.intern(condition.reason.some().unwrap_or("Unschedulable")),
-                message: interner.intern_some(&condition.message),
+                message: if gates.is_empty() || &*condition.reason != "SchedulingGated" {
+                    interner.intern_some(&condition.message)
+                } else {
+                    Some(interner.intern(&format!("scheduling gates: {}", gates.join(", "))))
+                },
                 since: condition.last_transition_time.0.or(self.metadata.creation_timestamp.0),
                 path: interner.intern("status.conditions[type=PodScheduled].reason"),
             });

@@ -39,6 +39,20 @@ pub(crate) struct StatusView<'a> {
     scheduling_stats: StatsView<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
     admission: AdmissionView<'a>,
+    #[serde(borrow, deserialize_with = "or_default")]
+    admission_checks: Vec<CheckView<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct CheckView<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    state: Text<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+    last_transition_time: MaybeTime,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -95,6 +109,23 @@ pub struct Queued {
     pub requeue_at: Option<Time>,
     /// `status.schedulingStats.evictions`: how often it was evicted, by reason.
     pub evictions: Box<[(Word, u32)]>,
+    /// Names of the pods that it stands for, where it is pods that are queued.
+    pub pods: Box<[Word]>,
+    /// `status.admissionChecks`.
+    pub checks: Box<[AdmissionCheck]>,
+}
+
+/// What must be `Ready` beside quota before a `Workload` is admitted: that nodes were provisioned for it, and the like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdmissionCheck {
+    /// Its name.
+    pub name: Word,
+    /// `Pending`, `Ready`, `Retry` or `Rejected`.
+    pub state: Word,
+    /// What its controller says.
+    pub message: Word,
+    /// Since when.
+    pub at: Option<Time>,
 }
 
 impl View for QueuedView<'_> {
@@ -115,7 +146,22 @@ impl View for QueuedView<'_> {
                 None => evictions.push((interner.intern(&eviction.reason), eviction.count)),
             }
         }
+        let checks = status.admission_checks.iter().map(|check| AdmissionCheck {
+            name: interner.intern(&check.name),
+            state: interner.intern(&check.state),
+            message: interner.intern(&check.message),
+            at: check.last_transition_time.0,
+        });
+        let checks = checks.collect();
         Some(Queued {
+            checks,
+            pods: self
+                .metadata
+                .owners(interner)
+                .iter()
+                .filter(|owner| owner.is("", "Pod"))
+                .map(|pod| pod.name.clone())
+                .collect(),
             head: self.metadata.head(&status.conditions, interner),
             active: spec.active.unwrap_or(true),
             queue: interner.intern(&spec.queue_name),

@@ -284,7 +284,9 @@ pub struct Snapshot {
 impl Snapshot {
     /// A node by its name; `None` where it was not read, or is gone.
     pub fn node(&self, name: &str) -> Option<&Node> {
-        self.nodes.binary_search_by(|node| (*node.name).cmp(name)).ok().map(|index| &self.nodes[index])
+        // Of one that was made again, a dump may hold both: the one whose state is the newest comes first.
+        let first = self.nodes.partition_point(|node| *node.name < *name);
+        self.nodes.get(first).filter(|node| *node.name == *name)
     }
 
     /// Puts everything into a fixed order, so that the report does not depend on the order of reading.
@@ -313,7 +315,10 @@ impl Snapshot {
                 .then_with(|| what(a).cmp(&what(b)))
                 .then_with(|| (&a.reason, &a.message).cmp(&(&b.reason, &b.message)))
         });
-        self.nodes.sort_unstable_by(|a, b| (&a.name, a.ready).cmp(&(&b.name, b.ready)));
+        self.nodes.sort_unstable_by(|a, b| {
+            let newest_first = a.name.cmp(&b.name).then_with(|| b.ready_since.cmp(&a.ready_since));
+            newest_first.then_with(|| format!("{a:?}").cmp(&format!("{b:?}")))
+        });
         // Of one that was deleted and made again, a dump may hold both.
         self.claims.sort_unstable_by(|a, b| {
             let names = (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name));

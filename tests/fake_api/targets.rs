@@ -124,6 +124,9 @@ fn of_a_cronjobs_namespace_only_the_jobs_it_owns_are_kept() {
     assert_eq!(source(read.snapshot(), Resource::Jobs).objects, 1);
     let by_label = "/api/v1/namespaces/ml/pods?labelSelector=batch.kubernetes.io/job-name in (nightly-1)&limit=500";
     assert!(asked(&api).contains(&by_label.to_owned()), "{:?}", asked(&api));
+    // How runs ended whose Jobs are gone is told by Events of names that nothing tells.
+    let of_jobs = "/api/v1/namespaces/ml/events?fieldSelector=involvedObject.kind=Job&limit=500";
+    assert!(asked(&api).contains(&of_jobs.to_owned()), "{:?}", asked(&api));
 }
 
 #[test]

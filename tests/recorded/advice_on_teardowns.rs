@@ -107,14 +107,14 @@ fn a_pod_that_never_ends_holds_its_job_up_though_nothing_has_failed() {
     for held in [ignores.clone(), json!({"podReplacementPolicy": "Failed"})] {
         let story = story(held, "2026-11-30T09:00:30Z", "Unknown");
         let group = &story.report["groups"][0];
-        assert_eq!((&group["class"], &group["key"]), (&json!("pending"), &json!("Terminating")));
+        assert_eq!((&group["class"], &group["key"]), (&json!("notReady"), &json!("NodeNotReady, node-1")));
         assert!(why(&story, "unblockTeardown").contains("the Job does not make other pods before they are gone"));
-        let path = &group["exemplar"]["reason"];
-        assert_eq!(path, "Terminating");
     }
-    // It has time left, or another pod is made at once.
+    // As long as it has time left, it is lost with its node.
     let soon = story(ignores.clone(), "2026-11-30T09:09:50Z", "Unknown");
-    assert_eq!(soon.report["summary"]["failures"], 0);
+    let told = (&soon.report["groups"][0]["class"], kinds(&soon));
+    assert_eq!(told, (&json!("notReady"), vec!["unblockTeardown", "replaceNode"]));
+    // Another pod is made at once.
     let replaced = story(json!({"podReplacementPolicy": "TerminatingOrFailed"}), "2026-11-30T09:00:30Z", "Unknown");
     assert_eq!(replaced.report["groups"][0]["class"], "noPolicy");
     // A node that is well is not to blame.

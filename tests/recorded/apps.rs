@@ -200,7 +200,7 @@ fn a_daemonset_waits_for_the_node_whose_new_pod_fails() {
 fn a_daemonset_that_waits_for_a_lost_node_is_not_rolled_back() {
     let story = story("daemonset-node-agent");
     assert_eq!(story.failures(), [("notReady", "daemonset/node-agent", "NodeNotReady", 1)]);
-    assert_eq!(story.advice(), ["inspect"]);
+    assert_eq!(story.advice(), ["replaceNode"]);
     let told = explained("daemonset-node-agent", "daemonset/node-agent");
     let verdict = told["verdict"].as_str().unwrap();
     assert!(

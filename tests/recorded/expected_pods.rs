@@ -77,6 +77,6 @@ fn group_ids_are_stable() {
     };
     let first = ids();
     assert_eq!(first, ids());
-    assert_eq!(first.len(), 37);
+    assert_eq!(first.len(), 36);
     assert!(first.contains("5e578e7805335210"), "{first:?}");
 }

@@ -24,6 +24,7 @@ mod kep_4443;
 mod kept;
 mod made_up;
 mod nodes;
+mod odd_moments;
 mod order_and_secrets;
 mod owners;
 mod policies;

@@ -21,7 +21,7 @@ fn a_lost_node_is_one_group_over_all_that_ran_there() {
         ]
     );
     assert_eq!(story.group("notReady")["key"], "NodeNotReady, gpu-node-6");
-    assert_eq!(story.suggestion("inspect")["commands"], json!(["kubectl describe node gpu-node-6"]));
+    assert_eq!(story.suggestion("replaceNode")["commands"], json!(["kubectl describe node gpu-node-6"]));
     assert_eq!(story.writes(), []);
 }
 
@@ -30,21 +30,21 @@ fn what_ran_on_a_lost_node_names_it() {
     tells(
         "node-lost",
         "deployment/gateway",
-        ("degraded", &[], &["inspect"]),
+        ("degraded", &[], &["replaceNode"]),
         "Deployment platform/gateway is degraded: 2 of 4 replicas are available; pod gateway-75464fcd44-xwwr8 is lost with its node: \
          gpu-node-6 has stopped reporting for 0s (and 1 more alike).",
     );
     tells(
         "node-lost",
         "job/reindex",
-        ("running", &[], &["inspect"]),
+        ("running", &[], &["replaceNode"]),
         "Job platform/reindex is running, 1 of 2 pods ready; pod reindex-0-tw9tr is lost with its node: gpu-node-6 has stopped \
          reporting for 0s.",
     );
     tells(
         "node-lost",
         "node/gpu-node-6",
-        ("failed", &[], &["inspect"]),
+        ("failed", &[], &["replaceNode"]),
         "Node gpu-node-6 has stopped reporting for 0s (Ready is Unknown); 5 failures of daemonset/node-exporter, \
          deployment/gateway, job/reindex and 1 more on it.",
     );
@@ -56,7 +56,7 @@ fn a_daemonset_counts_a_lost_node_that_its_status_does_not() {
     tells(
         "node-lost",
         "daemonset/node-exporter",
-        ("degraded", &["unavailable"], &["inspect"]),
+        ("degraded", &["unavailable"], &["replaceNode"]),
         "DaemonSet platform/node-exporter is degraded: 1 of 2 nodes has a ready pod; no ready pod on gpu-node-6 (has stopped \
          reporting for 0s), a node that its status does not count any more, tainted as it is.",
     );
@@ -69,7 +69,8 @@ fn a_statefulset_waits_for_its_pod_on_a_lost_node() {
     let mut failures = story.failures();
     failures.sort_unstable();
     let lost = |workload| ("notReady", workload, "NodeNotReady", 1);
-    assert_eq!(failures, [lost("daemonset/node-exporter"), lost("statefulset/store")]);
+    // The Job waits for the end of its pod (it has a policy), and so does whoever waits for the Job.
+    assert_eq!(failures, [lost("daemonset/node-exporter"), lost("job/reindex"), lost("statefulset/store")]);
     tells(
         "node-lost-evicted",
         "deployment/gateway",
@@ -79,7 +80,7 @@ fn a_statefulset_waits_for_its_pod_on_a_lost_node() {
     tells(
         "node-lost-evicted",
         "statefulset/store",
-        ("stuck", &["teardownBlocked"], &["unblockTeardown", "inspect"]),
+        ("stuck", &["teardownBlocked"], &["unblockTeardown", "replaceNode"]),
         "StatefulSet platform/store is stuck: 1 of 2 replicas is ready; pod store-0 was asked to end 0s ago and has not, as node \
          gpu-node-6 has stopped reporting for 5m; no other one of its name is made before it is gone, and nothing is done about the \
          pods behind it (OrderedReady).",
@@ -90,10 +91,15 @@ fn a_statefulset_waits_for_its_pod_on_a_lost_node() {
         (&blocker["pod"], &blocker["node"], &blocker["nodeReady"]),
         (&json!("store-0"), &json!("gpu-node-6"), &json!(false))
     );
-    let unblock = story.suggestion("unblockTeardown");
-    assert!(unblock["why"].as_str().unwrap().contains("Only if the machine is surely off"), "{unblock}");
+    // Of the Job that waits for its pod's end, and of the StatefulSet.
+    let all = story.report["suggestions"].as_array().unwrap();
+    let unblock: Vec<_> = all.iter().filter(|told| told["kind"] == "unblockTeardown").collect();
+    assert_eq!(unblock.iter().map(|told| &told["subject"]).collect::<Vec<_>>(), ["job/reindex", "statefulset/store"]);
+    for told in unblock {
+        assert!(told["why"].as_str().unwrap().contains("Only if the machine is surely off"), "{told}");
+    }
     assert!(story.writes().iter().all(|(_, loses)| loses.contains("every pod on the node")), "{:?}", story.writes());
-    assert_eq!(story.writes().len(), 2);
+    assert_eq!(story.writes().len(), 4);
 }
 
 /// Whether the kubelet is silent is told by the node alone: without it nothing of the kind is claimed.

@@ -72,7 +72,11 @@ pub(crate) fn story_of(path: &Path, view: &View) -> Story {
 
 /// The objects of a recording.
 pub(crate) fn items_of(recording: &str) -> Vec<Value> {
-    let path = fixture(&format!("recorded/{recording}.json"));
+    items_of_file(&fixture(&format!("recorded/{recording}.json")))
+}
+
+/// The objects of a file.
+pub(crate) fn items_of_file(path: &Path) -> Vec<Value> {
     let mut dump: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     serde_json::from_value(dump["items"].take()).unwrap()
 }

@@ -4,6 +4,7 @@ mod job_sets;
 mod jobs;
 mod notes;
 mod others;
+mod queues;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

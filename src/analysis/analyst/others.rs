@@ -1,12 +1,12 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::Analyst;
 use crate::analysis::orphan::judge_orphan;
 use crate::analysis::owner::{cron_job_reference, other_reference};
-use crate::analysis::standing::{Around, EventIndex, Other, Queues, Standing, Trouble, of_cron_job, of_queue, others};
+use crate::analysis::standing::{Around, Index, Other, Standing, Trouble, of_cron_job, others};
 use crate::analysis::{Failure, Told};
-use crate::model::{Job, Uid};
-use crate::report::{Situation, SituationKind, WorkloadState};
+use crate::model::{Job, Time};
+use crate::report::WorkloadState;
 use crate::request::TargetKind;
 
 impl<'s> Analyst<'s, '_> {
@@ -29,9 +29,17 @@ impl<'s> Analyst<'s, '_> {
 
     /// Where the workloads stand that are no Jobs, and what Kueue and a `CronJob`'s schedule keep from running.
     pub(super) fn tell_others(&mut self) {
-        let events = EventIndex::of(self.snapshot);
+        let events = Index::of(self.snapshot);
         let failures = self.failures_of_others();
-        for other in others(self.snapshot).filter(|other| !other.is_part()) {
+        // Of one that was deleted and made again, a dump may hold both: what is told is of the one that is there.
+        let mut newest: HashMap<_, Option<Time>> = HashMap::new();
+        let key = |other: Other<'s>| (other.kind(), &other.head().namespace, &other.head().name);
+        for other in others(self.snapshot) {
+            let known = newest.entry(key(other)).or_default();
+            *known = (*known).max(other.head().created);
+        }
+        let is_there = |other: &Other<'s>| newest.get(&key(*other)).is_none_or(|at| *at <= other.head().created);
+        for other in others(self.snapshot).filter(|other| !other.is_part() && is_there(other)) {
             self.tell_other(other, &events, &failures);
         }
         self.tell_cron_jobs(&events);
@@ -47,7 +55,7 @@ impl<'s> Analyst<'s, '_> {
         by_workload
     }
 
-    fn tell_other(&mut self, other: Other<'s>, events: &EventIndex<'s>, failures: &HashMap<usize, Vec<Failure<'s>>>) {
+    fn tell_other(&mut self, other: Other<'s>, events: &Index<'s>, failures: &HashMap<usize, Vec<Failure<'s>>>) {
         let head = other.head();
         let mut names = vec![(other.kind(), &*head.name)];
         let above =
@@ -85,7 +93,7 @@ impl<'s> Analyst<'s, '_> {
     }
 
     /// What troubles are failures of their own.
-    fn add_failures(&mut self, workload: usize, troubles: &[Trouble<'s>], shown_by_pods: bool) {
+    pub(super) fn add_failures(&mut self, workload: usize, troubles: &[Trouble<'s>], shown_by_pods: bool) {
         for own in troubles.iter().filter_map(|trouble| trouble.failure.as_ref()) {
             if own.always || !shown_by_pods {
                 let namespace = Some(self.workloads[workload].reference.namespace.clone());
@@ -95,7 +103,7 @@ impl<'s> Analyst<'s, '_> {
         }
     }
 
-    fn tell_cron_jobs(&mut self, events: &EventIndex<'s>) {
+    fn tell_cron_jobs(&mut self, events: &Index<'s>) {
         let mut runs: HashMap<(&str, &str), Vec<&Job>> = HashMap::new();
         for job in &self.snapshot.jobs {
             if let Some(owner) = job.owner.as_ref().filter(|owner| owner.is("batch", "CronJob")) {
@@ -114,67 +122,6 @@ impl<'s> Analyst<'s, '_> {
                 self.workloads[workload].own_state = Some(WorkloadState::Suspended);
             }
             self.workloads[workload].situations.extend(troubles.into_iter().map(|trouble| trouble.situation));
-        }
-    }
-
-    /// What Kueue keeps from running: said of the workload, and a failure only where it never runs again by itself.
-    fn tell_queues(&mut self) {
-        let queues = Queues::of(self.snapshot);
-        if self.snapshot.queued.is_empty() {
-            return;
-        }
-        let jobs = self.snapshot.jobs.iter().filter(|job| self.is_wanted(job));
-        let of_jobs = jobs.filter_map(|job| {
-            let queued = queues.find(TargetKind::Job, &job.namespace, &job.name, job.uid.as_ref())?;
-            Some((self.owners.workload(job), queued))
-        });
-        let mut found: Vec<_> = of_jobs.collect();
-        for workload in &self.workloads {
-            let reference = &workload.reference;
-            let story = workload.story.map(|story| self.stories[story].job_set);
-            let kind = TargetKind::ALL.into_iter().find(|kind| *kind.kind() == *reference.kind);
-            let uid = reference.uid.as_deref().and_then(Uid::parse);
-            let own = kind.and_then(|kind| queues.find(kind, &reference.namespace, &reference.name, uid.as_ref()));
-            let of_set =
-                story.and_then(|set| queues.find(TargetKind::JobSet, &set.namespace, &set.name, set.uid.as_ref()));
-            found.extend(own.or(of_set).map(|queued| (reference.clone(), queued)));
-        }
-        let (mut told, mut stuck) = (HashSet::new(), HashSet::new());
-        for (reference, queued) in found {
-            if !told.insert(std::ptr::from_ref(queued)) {
-                continue;
-            }
-            let troubles = of_queue(queued, self.snapshot, self.options.now);
-            if troubles.is_empty() {
-                continue;
-            }
-            let workload = self.workload(reference);
-            self.add_failures(workload, &troubles, false);
-            let has_failed = troubles.iter().any(|trouble| trouble.failure.is_some());
-            stuck.extend(has_failed.then_some(workload));
-            self.workloads[workload].queued = Some(queued);
-            self.workloads[workload].situations.extend(troubles.into_iter().map(|trouble| trouble.situation));
-        }
-        self.note_queues(&stuck);
-    }
-
-    /// What waits in Kueue's queues has not failed, and stands in no group.
-    fn note_queues(&mut self, stuck: &HashSet<usize>) {
-        let waits = |situation: &&Situation| matches!(situation.kind, SituationKind::Evicted | SituationKind::Queued);
-        let others = self.workloads.iter().enumerate();
-        let others = others.filter(|(index, workload)| workload.queued.is_some() && !stuck.contains(index));
-        let waiting = others.filter_map(|(_, workload)| {
-            let situation = workload.situations.iter().find(waits)?;
-            Some(format!("{}: {}", workload.reference, situation.text))
-        });
-        let mut waiting: Vec<String> = waiting.collect();
-        waiting.sort();
-        if let Some(first) = waiting.first() {
-            let (are, more) = match waiting.len() {
-                1 => ("1 workload waits".to_owned(), String::new()),
-                several => (format!("{several} workloads wait"), format!(" (and {} more)", several - 1)),
-            };
-            self.notes.push(format!("{are} in Kueue, which is no failure: {first}{more}"));
         }
     }
 }

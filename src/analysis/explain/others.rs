@@ -23,7 +23,11 @@ impl Facts<'_, '_> {
         };
         let own = head.conditions.iter().filter(|condition| tells(condition) && !is_copied(condition));
         entries.extend(own.map(|condition| {
-            let status = if condition.is_true { "True" } else { "False" };
+            let status = match condition {
+                Condition { is_true: true, .. } => "True",
+                Condition { is_unknown: true, .. } => "Unknown",
+                _ => "False",
+            };
             // A LeaderWorkerSet leaves the reason of the status before in a condition that is no longer True.
             let stale = matches!(other, Other::LeaderWorkerSet(_)) && !condition.is_true;
             let reason = if stale { String::new() } else { format!(": {}", condition.reason) };

@@ -2,7 +2,7 @@
 
 use super::{Facts, Subject, job_state};
 use crate::analysis::group::what_happened;
-use crate::analysis::standing::{EventIndex, RunGone, runs_gone};
+use crate::analysis::standing::{Index, RunGone, runs_gone};
 use crate::model::{CronJob, Job};
 use crate::policy::{label, recorded_rule};
 use crate::report::{Class, Run, WorkloadState};
@@ -43,7 +43,7 @@ fn gone(facts: &Facts, cron_job: &CronJob) -> Vec<Run> {
             action: rule.map(|(_, action)| action),
         }
     };
-    let index = EventIndex::of(facts.analysis.snapshot);
+    let index = Index::of(facts.analysis.snapshot);
     runs_gone(cron_job, &facts.jobs, &index).into_iter().map(run).collect()
 }
 

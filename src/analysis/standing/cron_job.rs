@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{EventIndex, OwnFailure, Trouble};
+use super::{Index, OwnFailure, Trouble};
 use crate::analysis::failure::Told;
 use crate::model::{CronJob, Event, Job, Time, human_duration};
 use crate::report::{Class, SituationKind};
@@ -12,7 +12,7 @@ use crate::words::{counted, list_names};
 pub(crate) fn standing<'s>(
     it: &'s CronJob,
     runs: &[&'s Job],
-    index: &EventIndex<'s>,
+    index: &Index<'s>,
     now: Option<Time>,
 ) -> Vec<Trouble<'s>> {
     let object = crate::analysis::object("cronjob", &it.namespace, &it.name);
@@ -66,7 +66,7 @@ pub(crate) struct RunGone<'s> {
 /// `SawCompletedJob`, which may come twice for one run, or the Job's own, where a limit of 0 removes it before that.
 ///
 /// Source: `pkg/controller/job/job_controller.go`, `recordJobFinished`: the reason of the Job's condition, or `Completed`.
-pub(crate) fn runs_gone<'s>(it: &CronJob, runs: &[&Job], index: &EventIndex<'s>) -> Vec<RunGone<'s>> {
+pub(crate) fn runs_gone<'s>(it: &CronJob, runs: &[&Job], index: &Index<'s>) -> Vec<RunGone<'s>> {
     let of_it = about(it, index);
     let made = |event: &&'s Event| {
         let job = event.message.strip_prefix("Created job ")?;
@@ -105,12 +105,12 @@ pub(crate) fn runs_gone<'s>(it: &CronJob, runs: &[&Job], index: &EventIndex<'s>)
 /// Reasons with which a Job fails, beside those of its policy.
 const FAILURES: [&str; 4] = ["BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded"];
 
-fn about<'s>(it: &CronJob, index: &EventIndex<'s>) -> Vec<&'s Event> {
+fn about<'s>(it: &CronJob, index: &Index<'s>) -> Vec<&'s Event> {
     index.about("CronJob", &it.namespace, &it.name, it.uid.as_ref())
 }
 
 /// Failed runs of which no Job and no pod is left.
-fn gone<'s>(it: &'s CronJob, runs: &[&'s Job], index: &EventIndex<'s>, object: &str) -> Option<Trouble<'s>> {
+fn gone<'s>(it: &'s CronJob, runs: &[&'s Job], index: &Index<'s>, object: &str) -> Option<Trouble<'s>> {
     let failed: Vec<RunGone> = runs_gone(it, runs, index).into_iter().filter(|run| run.has_failed).collect();
     let names: Vec<&str> = failed.iter().map(|run| run.job).collect();
     let count = u32::try_from(names.len()).ok().filter(|count| *count > 0)?;
@@ -143,12 +143,19 @@ fn blocked<'s>(
 ) -> Option<Trouble<'s>> {
     let event = skipped.filter(|_| &*it.concurrency_policy == "Forbid")?;
     // What was skipped behind a run that has ended since is over.
-    let active = runs.iter().find(|job| !job.is_finished())?;
+    let began_before = |at: Option<Time>| at.is_none() || event.last.or(event.first) >= at;
+    let active = runs.iter().find(|job| !job.is_finished() && began_before(job.created))?;
+    // The Event counts those behind earlier runs as well.
+    let all_behind_it = event.first.zip(active.created).is_none_or(|(first, created)| first >= created);
     let age = now.zip(active.created).map(|(now, at)| human_duration((now.seconds() - at.seconds()).max(0)));
     let age = age.map(|age| format!(" for {age}")).unwrap_or_default();
     let text = format!(
         "{} skipped behind run {}, which has not ended{age} (concurrencyPolicy Forbid)",
-        if event.count == 1 { "1 run was".to_owned() } else { format!("{} were", counted(event.count, "run")) },
+        match event.count {
+            1 => "1 run was".to_owned(),
+            _ if !all_behind_it => "runs were".to_owned(),
+            count => format!("{} were", counted(count, "run")),
+        },
         active.name
     );
     Some(

@@ -1,9 +1,10 @@
-//! Source: `pkg/controller/daemon/update.go`: no more pods are replaced while `maxUnavailable` nodes have no available one,
-//! whether of the old template or the new.
+//! Source: `pkg/controller/daemon/update.go`, `rollingUpdate`: no available pod is replaced while `maxUnavailable` nodes have
+//! no available one. An old pod that is not available is replaced at once, whatever the limit, so that only new pods and those
+//! that do not end hold a rollout up.
 
-use super::rollout::{between, revisions};
+use super::rollout::between;
 use super::words::{NAMED, is_amiss, some_of};
-use super::{Around, Standing, Trouble};
+use super::{Around, Other, Standing, Trouble};
 use crate::model::{DaemonSet, Pod};
 use crate::report::{RolloutReport, SituationKind, WorkloadState};
 use crate::words::{counted, list_names};
@@ -12,7 +13,12 @@ use crate::words::{counted, list_names};
 /// it is over.
 const LONGEST_PAUSE_SECONDS: i64 = 15 * 60;
 
-pub(super) fn standing<'s>(it: &'s DaemonSet, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
+pub(super) fn standing<'s>(
+    it: &'s DaemonSet,
+    around: &Around<'_, 's>,
+    object: &str,
+    rollout: Option<&RolloutReport>,
+) -> Standing<'s> {
     let amiss: Vec<&Pod> = around.pods.iter().copied().filter(|pod| is_amiss(pod)).collect();
     let ready = it.ready.min(it.desired);
     // A node that is tainted as lost is not counted any more, though a pod of it is still there.
@@ -20,16 +26,19 @@ pub(super) fn standing<'s>(it: &'s DaemonSet, around: &Around<'_, 's>, object: &
     let beyond = u32::try_from(lost).unwrap_or(u32::MAX).saturating_sub(it.desired - ready);
     let nodes = it.desired.saturating_add(beyond);
     let summary = some_of(ready, nodes, "node", ("has a ready pod", "have a ready pod"));
-    let troubles = [rollout_stuck(it, around, &amiss, object), unavailable(it, around, &amiss, beyond, object)];
-    let troubles: Vec<Trouble> = troubles.into_iter().flatten().take(1).chain(kills_failed(around, object)).collect();
+    let refused = around.refused(object, "status.currentNumberScheduled", (it.scheduled, it.desired));
+    let troubles = [
+        rollout_stuck(it, around, &amiss, object, rollout),
+        unavailable(it, around, &amiss, beyond, object).filter(|_| refused.is_none()),
+    ];
+    let troubles: Vec<Trouble> =
+        troubles.into_iter().flatten().take(1).chain(refused).chain(kills_failed(around, object)).collect();
     let state = match () {
         () if troubles.iter().any(|trouble| trouble.situation.kind == SituationKind::RolloutStuck) => {
             WorkloadState::Stuck
         }
         () if !around.failures.is_empty() => WorkloadState::Degraded,
-        () if troubles.iter().any(|trouble| trouble.situation.kind == SituationKind::Unavailable) => {
-            WorkloadState::Degraded
-        }
+        () if troubles.iter().any(|trouble| lacks_pods(trouble.situation.kind)) => WorkloadState::Degraded,
         () => WorkloadState::Running,
     };
     Standing::new(state, summary).whole(ready >= nodes).with(troubles)
@@ -37,14 +46,21 @@ pub(super) fn standing<'s>(it: &'s DaemonSet, around: &Around<'_, 's>, object: &
 
 /// What the newest template changed, while not all nodes have it.
 pub(super) fn rollout(it: &DaemonSet, around: &Around) -> Option<RolloutReport> {
-    let all = revisions(around.snapshot, &it.head);
-    let (newest, older) = all.split_first().filter(|_| it.updated < it.desired)?;
+    if it.updated >= it.desired {
+        return None;
+    }
+    let all = around.index.revisions("DaemonSet", &it.head);
+    let (newest, older) = all.split_first()?;
     let before = older.first().copied()?;
     Some(RolloutReport {
         new_pods: Some(it.updated),
         old_pods: Some(it.scheduled.saturating_sub(it.updated)),
         ..between(Some(before), Some(newest))
     })
+}
+
+const fn lacks_pods(kind: SituationKind) -> bool {
+    matches!(kind, SituationKind::Unavailable | SituationKind::CreationRefused)
 }
 
 /// Nodes, each with what ails it: `gpu-node-0 (has stopped reporting for 2m)`.
@@ -68,26 +84,31 @@ fn rollout_stuck<'s>(
     around: &Around<'_, 's>,
     amiss: &[&'s Pod],
     object: &str,
+    told: Option<&RolloutReport>,
 ) -> Option<Trouble<'s>> {
     // While nothing is updated the controller leaves the number out.
     let behind = it.desired.saturating_sub(it.updated);
     let has_rollout = it.head.generation > 1 && behind > 0 && &*it.strategy == "RollingUpdate";
     let most = it.max_unavailable.of(it.desired).max(1);
-    let used = it.unavailable.max(u32::try_from(amiss.len()).unwrap_or(u32::MAX));
-    let failing: Vec<&Pod> = amiss.iter().copied().filter(|pod| around.failure_of(pod).is_some()).collect();
-    if !has_rollout || it.surges || used < most || (failing.is_empty() && it.unavailable < most) {
+    // A rollout that goes on has as many that are just being replaced: only those count that have failed, or take too long.
+    let holds = |pod: &&&Pod| {
+        let is_new = || Other::DaemonSet(it).is_newest(pod, around) == Some(true);
+        around.failure_of(pod).is_some() && (pod.is_terminating() || is_new())
+    };
+    let holding: Vec<&Pod> = amiss.iter().filter(holds).copied().collect();
+    let used = u32::try_from(holding.len()).unwrap_or(u32::MAX);
+    if !has_rollout || it.surges || used < most {
         return None;
     }
-    let told = rollout(it, around);
-    let changed = told.as_ref().map(super::rollout::in_words).unwrap_or_default();
-    let by = if amiss.is_empty() { format!("{used} of them") } else { nodes(around, amiss) };
+    let changed = told.map(super::rollout::in_words).unwrap_or_default();
     let text = format!(
-        "its rollout waits: maxUnavailable {} is used up by {by}; {} still {} the old template{changed}",
+        "its rollout waits: maxUnavailable {} is used up by {}; {} still {} the old template{changed}",
         it.max_unavailable,
+        nodes(around, &holding),
         counted(behind, "node"),
         if behind == 1 { "has" } else { "have" }
     );
-    let since = amiss.iter().filter_map(|pod| pod.deletion_requested.or_else(|| pod.unready()?.since)).min();
+    let since = holding.iter().filter_map(|pod| pod.deletion_requested.or_else(|| pod.unready()?.since)).min();
     Some(
         Trouble::new(SituationKind::RolloutStuck, since, text)
             .fact(object, "status.numberUnavailable", it.unavailable.to_string())

@@ -1,6 +1,6 @@
 //! Source: `pkg/controller/deployment/{sync,progress,rolling}.go`, `pkg/controller/deployment/util/deployment_util.go`.
 
-use super::rollout::{between, in_words, revisions};
+use super::rollout::{between, in_words};
 use super::words::some_of;
 use super::{Around, Standing, Trouble};
 use crate::model::{Deployment, Revision};
@@ -10,10 +10,15 @@ use crate::words::counted;
 /// What the controller's condition says that gave up waiting.
 const PAST_DEADLINE: &str = "ProgressDeadlineExceeded";
 
-pub(super) fn standing<'s>(it: &'s Deployment, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
+pub(super) fn standing<'s>(
+    it: &'s Deployment,
+    around: &Around<'_, 's>,
+    object: &str,
+    rollout: Option<&RolloutReport>,
+) -> Standing<'s> {
     let summary = some_of(it.available, it.replicas, "replica", ("is available", "are available"));
     let stuck = it.head.is_not("Progressing").filter(|condition| &*condition.reason == PAST_DEADLINE);
-    let troubles = [refused(it, object), rollout_stuck(it, around, object), paused(it, object)];
+    let troubles = [refused(it, object), rollout_stuck(it, rollout, object), paused(it, object)];
     let troubles: Vec<Trouble> = troubles.into_iter().flatten().collect();
     let is_short = it.available < it.replicas;
     let state = match () {
@@ -26,9 +31,14 @@ pub(super) fn standing<'s>(it: &'s Deployment, around: &Around<'_, 's>, object: 
 
 /// What of a template that is not rolled out yet, or did not come up, differs from the one before.
 pub(super) fn rollout(it: &Deployment, around: &Around) -> Option<RolloutReport> {
-    let is_over = it.updated >= it.replicas && it.pods <= it.replicas && it.available >= it.replicas;
-    let all = revisions(around.snapshot, &it.head);
-    let (newest, older) = all.split_first().filter(|_| !is_over)?;
+    // It stays over though pods fail later, or are lost with a node.
+    let has_been = it.head.is("Progressing").is_some_and(|told| &*told.reason == "NewReplicaSetAvailable");
+    let is_over = it.updated >= it.replicas && it.pods <= it.replicas && (it.available >= it.replicas || has_been);
+    if is_over {
+        return None;
+    }
+    let all = around.index.revisions("Deployment", &it.head);
+    let (newest, older) = all.split_first()?;
     // What still has pods is what was before; where nothing has, the version before.
     let before = older.iter().find(|revision| revision.pods > 0).or(older.first()).copied();
     let sum = |of: fn(&Revision) -> u32| older.iter().map(|revision| of(revision)).sum();
@@ -41,22 +51,20 @@ pub(super) fn rollout(it: &Deployment, around: &Around) -> Option<RolloutReport>
     })
 }
 
-fn rollout_stuck<'s>(it: &'s Deployment, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
+fn rollout_stuck<'s>(it: &'s Deployment, told: Option<&RolloutReport>, object: &str) -> Option<Trouble<'s>> {
     let condition = it.head.is_not("Progressing").filter(|condition| &*condition.reason == PAST_DEADLINE)?;
     let deadline = it.progress_deadline.map(|seconds| format!(" ({seconds}s)")).unwrap_or_default();
-    let told = rollout(it, around);
-    let to =
-        told.as_ref().and_then(|told| told.to.as_ref()).map(|to| format!(" to ReplicaSet {to}")).unwrap_or_default();
-    let (ready, all) = match &told {
+    let to = told.and_then(|told| told.to.as_ref()).map(|to| format!(" to ReplicaSet {to}")).unwrap_or_default();
+    let (ready, all) = match told {
         Some(RolloutReport { new_ready: Some(ready), new_pods: Some(pods), .. }) => (*ready, *pods),
         _ => (it.ready.min(it.updated), it.updated),
     };
-    let old = match told.as_ref().and_then(|told| told.old_ready) {
+    let old = match told.and_then(|told| told.old_ready) {
         Some(0) if it.available == 0 => "; nothing serves".to_owned(),
         Some(0) | None => String::new(),
         Some(old) => format!("; {} of the version before still serve", counted(old, "ready pod")),
     };
-    let changed = told.as_ref().map(in_words).unwrap_or_default();
+    let changed = told.map(in_words).unwrap_or_default();
     let new = if all == 0 {
         "no new pod is made".to_owned()
     } else {

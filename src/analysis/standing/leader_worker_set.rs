@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::words::{is_amiss, names, some_of};
+use super::words::{is_amiss, names, refused_by, some_of};
 use super::{Around, OwnFailure, Standing, Trouble};
 use crate::analysis::failure::Told;
 use crate::model::{Event, LeaderWorkerSet, Ordinal, Pod, Restart, Time, human_duration};
@@ -31,14 +31,26 @@ pub(super) fn standing<'s>(it: &'s LeaderWorkerSet, around: &Around<'_, 's>, obj
     let loops = recreated.iter().map(|group| group_restarts(it, around, group, object));
     let held: Vec<&Pod> = around.pods.iter().copied().filter(|pod| around.is_held(pod)).collect();
     let held = around.teardown_blocked(&held, "");
-    let troubles: Vec<Trouble> = loops.chain(held).chain(unready(it, around, object)).collect();
-    let goes_on = troubles.iter().any(|trouble| trouble.situation.kind == SituationKind::EndlessRestarts);
+    let troubles: Vec<Trouble> =
+        loops.chain(held).chain(refused(it, around)).chain(unready(it, around, object)).collect();
+    let any = |kind| troubles.iter().any(|trouble| trouble.situation.kind == kind);
     let state = match () {
-        () if goes_on => WorkloadState::Restarting,
+        () if any(SituationKind::EndlessRestarts) => WorkloadState::Restarting,
+        () if it.ready == 0 && any(SituationKind::CreationRefused) => WorkloadState::Stuck,
         () if it.ready < it.groups && !(troubles.is_empty() && around.failures.is_empty()) => WorkloadState::Degraded,
         () => WorkloadState::Running,
     };
     Standing::new(state, summary).whole(it.ready >= it.groups).with(troubles)
+}
+
+/// Its pods are made by its `StatefulSet`s, which have the Events.
+fn refused<'s>(it: &'s LeaderWorkerSet, around: &Around<'_, 's>) -> Option<Trouble<'s>> {
+    around.index.of_groups(&it.head).iter().find_map(|set| {
+        let head = &set.head;
+        let events = around.index.about("StatefulSet", &head.namespace, &head.name, head.uid.as_ref());
+        let object = crate::analysis::object("statefulset", &head.namespace, &head.name);
+        refused_by(&events, &object, "status.replicas", (set.pods, set.replicas))
+    })
 }
 
 fn recreated<'s>(events: &[&'s Event]) -> Vec<Recreated<'s>> {
@@ -119,13 +131,13 @@ fn group_of(pod: &Pod) -> Option<Ordinal> {
 fn unready<'s>(it: &'s LeaderWorkerSet, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
     let missing = it.groups.saturating_sub(it.ready);
     let amiss: Vec<&Pod> = around.pods.iter().copied().filter(|pod| is_amiss(pod) && !around.is_held(pod)).collect();
-    let failing = amiss.iter().any(|pod| around.failure_of(pod).is_some());
-    let first = amiss.iter().find(|pod| around.failure_of(pod).is_some()).or(amiss.first())?;
-    if missing == 0 || !failing {
-        return None;
-    }
-    let mut groups: Vec<String> = amiss.iter().filter_map(|pod| Some(group_of(pod)?.get().to_string())).collect();
+    let failing: Vec<&Pod> = amiss.into_iter().filter(|pod| around.failure_of(pod).is_some()).collect();
+    let first = failing.first().filter(|_| missing > 0)?;
+    let mut groups: Vec<u32> = failing.iter().filter_map(|pod| Some(group_of(pod)?.get())).collect();
+    groups.sort_unstable();
     groups.dedup();
+    let others = missing.saturating_sub(u32::try_from(groups.len().max(1)).unwrap_or(u32::MAX));
+    let groups: Vec<String> = groups.iter().map(u32::to_string).collect();
     let which = match &groups[..] {
         [] => counted(missing, "group"),
         [one] => format!("group {one}"),
@@ -133,7 +145,12 @@ fn unready<'s>(it: &'s LeaderWorkerSet, around: &Around<'_, 's>, object: &str) -
     };
     let holds = if it.recreates_groups() { "" } else { " (no group is made anew: restartPolicy None)" };
     let verb = if groups.len() > 1 { "are" } else { "is" };
-    let text = format!("{which} {verb} not ready: pod {}: {}{holds}", first.name, around.ails(first));
+    let more = match others {
+        0 => String::new(),
+        1 => "; 1 more group is not ready yet".to_owned(),
+        more => format!("; {more} more groups are not ready yet"),
+    };
+    let text = format!("{which} {verb} not ready: pod {}: {}{holds}{more}", first.name, around.ails(first));
     let since = first.unready().and_then(|unready| unready.since).or_else(|| first.waiting()?.since);
     Some(
         Trouble::new(SituationKind::Unavailable, since, text)

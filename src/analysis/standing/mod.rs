@@ -5,6 +5,7 @@ mod cron_job;
 mod daemon_set;
 mod deployment;
 mod disaggregated_set;
+mod index;
 mod leader_worker_set;
 mod queue;
 mod rollout;
@@ -13,20 +14,20 @@ mod stateful_set;
 mod train_job;
 mod words;
 
-use std::collections::HashMap;
-
 use super::Failure;
 use super::failure::Told;
 use crate::model::{
     DaemonSet, Deployment, DisaggregatedSet, Event, Head, LeaderWorkerSet, Pod, Queued, Sandbox, SandboxClaim,
-    SandboxWarmPool, StatefulSet, Time, TrainJob, Uid,
+    SandboxWarmPool, StatefulSet, Time, TrainJob,
 };
 use crate::report::{Class, Evidence, RolloutReport, Situation, SituationKind, WorkloadState};
 use crate::request::TargetKind;
 use crate::source::Snapshot;
 
 pub(super) use cron_job::{RunGone, runs_gone, standing as of_cron_job};
-pub(super) use queue::{Queues, standing as of_queue};
+pub(super) use index::Index;
+pub(super) use queue::{Queues, of_gated_pods, standing as of_queue};
+pub use train_job::TTL;
 
 /// A workload that makes no Jobs itself, or stands above one that does.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +52,13 @@ pub enum Other<'s> {
     TrainJob(&'s TrainJob),
     /// Kueue's `Workload`.
     Queued(&'s Queued),
+}
+
+/// Whether a failure may come of the template: what no node has room for, or is lost with its node, is as good as any.
+fn is_of_template(failure: &Failure) -> bool {
+    let of_nodes = matches!(failure.reason(), Some("NodeNotReady" | "Unschedulable" | "SchedulingGated"));
+    let ending = failure.pod.is_some_and(Pod::is_terminating);
+    failure.class != Class::Collateral && !of_nodes && !ending
 }
 
 /// All of them in a snapshot.
@@ -78,30 +86,6 @@ pub fn names_of_kind(snapshot: &Snapshot, kind: TargetKind) -> Vec<String> {
     own.chain(owners.map(|owner| owner.name.to_string())).collect()
 }
 
-/// Events by what they are about, each list by time; of pods none.
-pub(super) struct EventIndex<'s>(HashMap<(&'s str, &'s str, &'s str), Vec<&'s Event>>);
-
-impl<'s> EventIndex<'s> {
-    pub(super) fn of(snapshot: &'s Snapshot) -> Self {
-        let mut index: HashMap<_, Vec<&Event>> = HashMap::new();
-        for event in snapshot.events.iter().filter(|event| &*event.kind != "Pod") {
-            index.entry((&*event.kind, &*event.namespace, &*event.name)).or_default().push(event);
-        }
-        Self(index)
-    }
-
-    /// Events about all objects of that name.
-    pub(super) fn named<'a>(&'a self, kind: &'a str, namespace: &'a str, name: &'a str) -> &'a [&'s Event] {
-        self.0.get(&(kind, namespace, name)).map_or(&[], Vec::as_slice)
-    }
-
-    /// Events about the object of that uid, not about one of its name that was there before it.
-    pub(super) fn about(&self, kind: &str, namespace: &str, name: &str, uid: Option<&Uid>) -> Vec<&'s Event> {
-        let same = |event: &&&Event| event.uid.as_ref().zip(uid).is_none_or(|(one, other)| one == other);
-        self.named(kind, namespace, name).iter().filter(same).copied().collect()
-    }
-}
-
 /// What is known of a workload beside its own object.
 pub(super) struct Around<'a, 's> {
     pub(super) snapshot: &'s Snapshot,
@@ -111,8 +95,8 @@ pub(super) struct Around<'a, 's> {
     pub(super) failures: &'a [Failure<'s>],
     /// Events about itself, by time.
     pub(super) events: &'a [&'s Event],
-    /// Those about others.
-    pub(super) index: &'a EventIndex<'s>,
+    /// What is known of others.
+    pub(super) index: &'a Index<'s>,
     pub(super) now: Option<Time>,
     /// Seconds that a pod may wait before that is told.
     pub(super) pending_after: i64,
@@ -131,6 +115,8 @@ pub struct Standing<'s> {
     pub troubles: Vec<Trouble<'s>>,
     /// What of its template changed, where that is not rolled out yet or did not come up.
     pub rollout: Option<RolloutReport>,
+    /// Whether pods made from the newest template alone fail, and not for want of a node.
+    pub new_fail: bool,
 }
 
 /// Something that is wrong with a workload as a whole.
@@ -157,7 +143,7 @@ pub struct OwnFailure<'s> {
 
 impl<'s> Standing<'s> {
     fn new(state: WorkloadState, summary: impl Into<String>) -> Self {
-        Self { state, summary: summary.into(), is_whole: true, troubles: Vec::new(), rollout: None }
+        Self { state, summary: summary.into(), is_whole: true, troubles: Vec::new(), rollout: None, new_fail: false }
     }
 
     fn whole(self, is_whole: bool) -> Self {
@@ -255,13 +241,52 @@ impl<'s> Other<'s> {
         super::object(self.kind().name(), &head.namespace, &head.name)
     }
 
+    /// Said where the status is older than the spec: what it tells is of a spec that is no more.
+    fn behind_its_spec(self) -> Option<String> {
+        let seen = match self {
+            Self::Deployment(it) => it.observed_generation,
+            Self::StatefulSet(it) => it.observed_generation,
+            Self::DaemonSet(it) => it.observed_generation,
+            _ => return None,
+        };
+        let generation = self.head().generation;
+        (0 < seen && seen < generation).then(|| {
+            format!("its controller has not acted on the newest spec yet (generation {generation}, observed {seen})")
+        })
+    }
+
+    /// Whether a pod was made from the newest template; nothing where that is not told.
+    fn is_newest(self, pod: &Pod, around: &Around) -> Option<bool> {
+        let from = pod.made_from()?;
+        match self {
+            Self::StatefulSet(it) => Some(from.revision.as_ref()? == it.update_revision.as_ref()?),
+            Self::DaemonSet(DaemonSet { template_generation: Some(newest), .. }) if from.generation.is_some() => {
+                Some(from.generation == Some(*newest))
+            }
+            Self::Deployment(_) | Self::DaemonSet(_) => {
+                let newest = around.index.revisions(self.kind().kind(), self.head()).first()?.hash.as_ref()?;
+                Some(from.revision.as_ref()? == newest)
+            }
+            _ => None,
+        }
+    }
+
     /// Where it stands.
     pub(super) fn standing(self, around: &Around<'_, 's>) -> Standing<'s> {
         let object = self.object();
+        let rollout = match self {
+            Self::Deployment(it) => deployment::rollout(it, around),
+            Self::StatefulSet(it) => stateful_set::rollout(it, around),
+            Self::DaemonSet(it) => daemon_set::rollout(it, around),
+            _ => None,
+        };
         let mut standing = match self {
-            Self::Deployment(it) => deployment::standing(it, around, &object),
-            Self::StatefulSet(it) => stateful_set::standing(it, around, &object),
-            Self::DaemonSet(it) => daemon_set::standing(it, around, &object),
+            _ if let Some(behind) = self.behind_its_spec() => {
+                Standing::new(WorkloadState::Running, behind).whole(false)
+            }
+            Self::Deployment(it) => deployment::standing(it, around, &object, rollout.as_ref()),
+            Self::StatefulSet(it) => stateful_set::standing(it, around, &object, rollout.as_ref()),
+            Self::DaemonSet(it) => daemon_set::standing(it, around, &object, rollout.as_ref()),
             Self::LeaderWorkerSet(it) => leader_worker_set::standing(it, around, &object),
             Self::DisaggregatedSet(it) => disaggregated_set::standing(it, around, &object),
             Self::Sandbox(it) => sandbox::standing(it, around, &object),
@@ -270,12 +295,12 @@ impl<'s> Other<'s> {
             Self::TrainJob(it) => train_job::standing(it, around, &object),
             Self::Queued(it) => queue::of_itself(it, around, &object),
         };
-        standing.rollout = match self {
-            Self::Deployment(it) => deployment::rollout(it, around),
-            Self::StatefulSet(it) => stateful_set::rollout(it, around),
-            Self::DaemonSet(it) => daemon_set::rollout(it, around),
-            _ => None,
+        let fails = |newest: bool| {
+            let is = |pod| self.is_newest(pod, around) == Some(newest);
+            around.failures.iter().filter(|failure| is_of_template(failure)).filter_map(|failure| failure.pod).any(is)
         };
+        standing.new_fail = fails(true) && !fails(false);
+        standing.rollout = rollout;
         // A Sandbox, and what is above one, tells that itself.
         let has_pods =
             matches!(self, Self::Deployment(_) | Self::StatefulSet(_) | Self::DaemonSet(_) | Self::LeaderWorkerSet(_));

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::{Around, Standing, Trouble};
-use crate::model::{Condition, Queued, Time, Uid};
+use crate::model::{Condition, Pod, Queued, Time, Uid};
 use crate::report::{SituationKind, WorkloadState};
 use crate::request::TargetKind;
 use crate::source::Snapshot;
@@ -13,33 +13,68 @@ use crate::words::counted;
 
 /// Kueue's `Workload`s by what they stand for.
 pub(crate) struct Queues<'s> {
-    by_uid: HashMap<&'s Uid, &'s Queued>,
-    by_name: HashMap<(&'s str, &'s str, &'s str), &'s Queued>,
+    uids: HashMap<&'s Uid, &'s Queued>,
+    names: HashMap<(&'s str, &'s str, &'s str), &'s Queued>,
+    /// Of a group of pods by each of them.
+    pods: HashMap<(&'s str, &'s str), &'s Queued>,
 }
 
 impl<'s> Queues<'s> {
     pub(crate) fn of(snapshot: &'s Snapshot) -> Self {
-        let (mut by_uid, mut by_name) = (HashMap::new(), HashMap::new());
-        for queued in &snapshot.queued {
+        let (mut uids, mut names, mut pods) = (HashMap::new(), HashMap::new(), HashMap::new());
+        // Of an elastic Job there are several, of which all but the newest are `Finished`: what is put in last, stands.
+        let mut all: Vec<&Queued> = snapshot.queued.iter().collect();
+        all.sort_by_key(|queued| (queued.head.is("Finished").is_none(), queued.head.created));
+        for queued in all {
+            pods.extend(queued.pods.iter().map(|pod| ((&*queued.head.namespace, &**pod), queued)));
             let Some(owner) = &queued.head.owner else { continue };
             if let Some(uid) = &owner.uid {
-                by_uid.insert(uid, queued);
+                uids.insert(uid, queued);
             }
-            by_name.insert((&*owner.kind, &*queued.head.namespace, &*owner.name), queued);
+            names.insert((&*owner.kind, &*queued.head.namespace, &*owner.name), queued);
         }
-        Self { by_uid, by_name }
+        Self { uids, names, pods }
     }
 
     /// How a workload stands in its queue, if it is in one.
     pub(crate) fn find(&self, kind: TargetKind, namespace: &str, name: &str, uid: Option<&Uid>) -> Option<&'s Queued> {
         let named = || {
-            self.by_name.get(&(kind.kind(), namespace, name)).filter(|queued| {
+            self.names.get(&(kind.kind(), namespace, name)).filter(|queued| {
                 let owner = queued.head.owner.as_ref().and_then(|owner| owner.uid.as_ref());
                 owner.zip(uid).is_none_or(|(owner, uid)| owner == uid)
             })
         };
-        uid.and_then(|uid| self.by_uid.get(uid)).or_else(named).copied()
+        uid.and_then(|uid| self.uids.get(uid)).or_else(named).copied()
     }
+}
+
+/// Pods that Kueue keeps from being scheduled, each by its own `Workload` or that of its group.
+pub(crate) fn of_gated_pods<'s>(
+    pods: &[&'s Pod],
+    queues: &Queues<'s>,
+    snapshot: &Snapshot,
+    now: Option<Time>,
+) -> Option<Trouble<'s>> {
+    let first = pods.first()?;
+    let queued = queues.pods.get(&(&*first.namespace, &*first.name)).copied();
+    let told = queued.and_then(|queued| standing(queued, snapshot, now).into_iter().next());
+    let why = told.as_ref().map_or_else(
+        || ": scheduling gate kueue.x-k8s.io/admission".to_owned(),
+        |told| format!(": {}", told.situation.text),
+    );
+    let held = match pods.len() {
+        1 => format!("Kueue holds pod {}", first.name),
+        several => format!("Kueue holds {several} of its pods, {} first", first.name),
+    };
+    let since = told.as_ref().and_then(|told| told.situation.since).or_else(|| first.waiting()?.since);
+    let pod = crate::analysis::object("pod", &first.namespace, &first.name);
+    let mut trouble = Trouble::new(SituationKind::Queued, since, format!("{held}{why}")).fact(
+        &pod,
+        "spec.schedulingGates[].name",
+        "kueue.x-k8s.io/admission",
+    );
+    trouble.situation.evidence.extend(told.into_iter().flat_map(|told| told.situation.evidence));
+    Some(trouble)
 }
 
 /// What keeps a workload from running, by its `Workload`.
@@ -59,8 +94,25 @@ pub(crate) fn standing<'s>(it: &'s Queued, snapshot: &Snapshot, now: Option<Time
             vec![out(it, condition, &object, snapshot, now)]
         }
         _ if !reserved => waiting(it, &object).into_iter().collect(),
+        _ if it.head.is("Admitted").is_none() => unchecked(it, &object).into_iter().collect(),
         _ => Vec::new(),
     }
+}
+
+/// It holds quota, and is admitted when all of its checks are `Ready`.
+///
+/// Source: kueue `apis/kueue/v1beta2/admissioncheck_types.go`.
+fn unchecked<'s>(it: &'s Queued, object: &str) -> Option<Trouble<'s>> {
+    let reserved = it.head.is("QuotaReserved")?;
+    let check = it.checks.iter().find(|check| &*check.state != "Ready")?;
+    let said = check.message.trim_end_matches('.');
+    let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+    let text = format!("it holds quota and waits for admission check {}, which is {}{said}", check.name, check.state);
+    Some(
+        Trouble::new(SituationKind::Queued, check.at.or(reserved.at), text)
+            .fact(object, format!("status.admissionChecks[name={}].state", check.name), &*check.state)
+            .fact(object, format!("status.admissionChecks[name={}].message", check.name), &*check.message),
+    )
 }
 
 /// Of the `Workload` itself, where that is asked about.

@@ -2,26 +2,11 @@
 
 use std::cmp::Ordering;
 
-use crate::model::{Head, Revision, TemplateLeaf};
+use crate::model::{Revision, TemplateLeaf};
 use crate::report::{RolloutReport, TemplateChange};
-use crate::source::Snapshot;
 
 /// Changes told in a sentence.
 const TOLD: usize = 3;
-
-/// The versions of a workload's template, the newest first.
-pub(super) fn revisions<'s>(snapshot: &'s Snapshot, owner: &Head) -> Vec<&'s Revision> {
-    let is_of = |revision: &&Revision| {
-        let of = revision.head.owner.as_ref();
-        let same = |it: &crate::model::Owner| {
-            it.name == owner.name && it.uid.as_ref().zip(owner.uid.as_ref()).is_none_or(|(one, other)| one == other)
-        };
-        revision.head.namespace == owner.namespace && of.is_some_and(same)
-    };
-    let mut all: Vec<&Revision> = snapshot.revisions.iter().filter(is_of).collect();
-    all.sort_by(|a, b| (b.number, &b.head.name).cmp(&(a.number, &a.head.name)));
-    all
-}
 
 /// What a rollout from one version to another changed.
 pub(super) fn between(from: Option<&Revision>, to: Option<&Revision>) -> RolloutReport {

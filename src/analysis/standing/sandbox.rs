@@ -11,6 +11,10 @@ pub(super) fn standing<'s>(it: &'s Sandbox, around: &Around<'_, 's>, object: &st
     // Of v0.1, a pod that failed is told by the message alone.
     let says_failed = ready.is_some_and(|ready| ready.message.contains("phase: Failed"));
     let failed = it.head.is("Finished").filter(|finished| &*finished.reason == "PodFailed");
+    // That its pod had ended is kept beyond its time, when the pod itself is gone.
+    if let Some(expired) = ready.filter(|_| reason == "SandboxExpired") {
+        return has_expired(it, expired, failed, object);
+    }
     if let Some(condition) = failed.or(ready.filter(|ready| !ready.is_true && (reason == "PodFailed" || says_failed))) {
         let kept = state_kept(it);
         let pod = around.pods.iter().find(|pod| *pod.name == *it.pod && pod.phase == Phase::Failed);
@@ -20,12 +24,6 @@ pub(super) fn standing<'s>(it: &'s Sandbox, around: &Around<'_, 's>, object: &st
             .condition(object, condition)
             .failing(&condition.reason, &condition.message);
         return Standing::new(WorkloadState::Failed, "").with([trouble]);
-    }
-    if let Some(expired) = ready.filter(|_| reason == "SandboxExpired") {
-        let at = it.shutdown_time.map(|at| format!(" at {at}")).unwrap_or_default();
-        let text = format!("its time was over{at} (spec.shutdownTime): its pod is gone; {}", state_kept(it));
-        let trouble = Trouble::new(SituationKind::Expired, expired.at, text).condition(object, expired);
-        return Standing::new(WorkloadState::Complete, "").with([trouble]);
     }
     if it.head.is("Finished").is_some() {
         return Standing::new(WorkloadState::Complete, "its pod has ended with success");
@@ -45,6 +43,24 @@ pub(super) fn standing<'s>(it: &'s Sandbox, around: &Around<'_, 's>, object: &st
     }
 }
 
+/// Source: `sandbox_controller.go`, `updateStatus`: `Finished` stays as it was.
+fn has_expired<'s>(
+    it: &'s Sandbox,
+    expired: &'s Condition,
+    failed: Option<&'s Condition>,
+    object: &str,
+) -> Standing<'s> {
+    let at = it.shutdown_time.map(|at| format!(" at {at}")).unwrap_or_default();
+    let before = if failed.is_some() { ", after it had failed" } else { "" };
+    let text = format!("its time was over{at} (spec.shutdownTime): its pod is gone{before}; {}", state_kept(it));
+    let trouble = Trouble::new(SituationKind::Expired, expired.at, text).condition(object, expired);
+    match failed {
+        Some(failed) => Standing::new(WorkloadState::Failed, "")
+            .with([trouble.condition(object, failed).failing(&failed.reason, &failed.message)]),
+        None => Standing::new(WorkloadState::Complete, "").with([trouble]),
+    }
+}
+
 fn unready<'s>(it: &'s Sandbox, ready: &'s Condition, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
     let pod = around.pods.iter().copied().find(|pod: &&Pod| around.failure_of(pod).is_some());
     let by_itself = matches!(&*ready.reason, "MultiplePods" | "ReconcilerError");
@@ -53,7 +69,8 @@ fn unready<'s>(it: &'s Sandbox, ready: &'s Condition, around: &Around<'_, 's>, o
         None => not_yet(it, ready),
     };
     if pod.is_none() && !by_itself {
-        return Standing::new(WorkloadState::Running, format!("it is not ready: {why}")).whole(false);
+        let why = if why.is_empty() { why } else { format!(": {why}") };
+        return Standing::new(WorkloadState::Running, format!("it is not ready{why}")).whole(false);
     }
     let trouble = Trouble::new(SituationKind::Unavailable, ready.at, format!("it is not ready: {why}"));
     let trouble = trouble.condition(object, ready).failing(&ready.reason, &ready.message);

@@ -1,18 +1,22 @@
 //! Source: `pkg/controller/statefulset/stateful_set_control.go`: pods are made and updated one after the other, and the
 //! first that is not running and ready holds up those behind it.
 
-use super::rollout::{between, revisions};
+use super::rollout::between;
 use super::words::{is_amiss, some_of};
-use super::{Around, Standing, Trouble};
+use super::{Around, Other, Standing, Trouble};
 use crate::analysis::object as named;
-use crate::analysis::words::telling_line;
 use crate::model::{Phase, Pod, StatefulSet};
 use crate::report::{RolloutReport, SituationKind, WorkloadState};
 
 /// What comes of a pod that does not end, for those of a higher ordinal (`processReplica`).
 const BEHIND: &str = ", and nothing is done about the pods behind it (OrderedReady)";
 
-pub(super) fn standing<'s>(it: &'s StatefulSet, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
+pub(super) fn standing<'s>(
+    it: &'s StatefulSet,
+    around: &Around<'_, 's>,
+    object: &str,
+    rollout: Option<&RolloutReport>,
+) -> Standing<'s> {
     let summary = some_of(it.ready, it.replicas, "replica", ("is ready", "are ready"));
     // One that has ended is deleted and made again at once, whatever is before it.
     let has_ended = |pod: &Pod| matches!(pod.phase, Phase::Failed | Phase::Succeeded);
@@ -22,10 +26,10 @@ pub(super) fn standing<'s>(it: &'s StatefulSet, around: &Around<'_, 's>, object:
     let (held, amiss): (Vec<_>, Vec<_>) = amiss.into_iter().partition(|(_, pod)| around.is_held(pod));
     let held: Vec<&Pod> = held.into_iter().map(|(_, pod)| pod).collect();
     let troubles: Vec<Trouble> = [
-        refused(it, around, object),
+        around.refused(object, "status.replicas", (it.pods, it.replicas)),
         around.teardown_blocked(&held, if it.is_ordered { BEHIND } else { "" }),
         not_replaced(it, around, &amiss, object),
-        rollout_stuck(it, around, &amiss, object),
+        rollout_stuck(it, around, &amiss, held.len(), rollout).map(|trouble| facts(it, trouble, object)),
         blocked(it, around, &amiss, object),
     ]
     .into_iter()
@@ -43,10 +47,12 @@ pub(super) fn standing<'s>(it: &'s StatefulSet, around: &Around<'_, 's>, object:
 /// What the newest template changed, while not all pods have it, or where one was set back.
 pub(super) fn rollout(it: &StatefulSet, around: &Around) -> Option<RolloutReport> {
     let (current, update) = (it.current_revision.as_deref()?, it.update_revision.as_deref()?);
-    let all = revisions(around.snapshot, &it.head);
+    if current == update {
+        return None;
+    }
+    let all = around.index.revisions("StatefulSet", &it.head);
     let find = |name: &str| all.iter().find(|revision| *revision.head.name == *name).copied();
-    let is_on = current != update;
-    is_on.then(|| RolloutReport {
+    Some(RolloutReport {
         from: Some(current.to_owned()),
         to: Some(update.to_owned()),
         new_pods: Some(it.updated),
@@ -58,27 +64,6 @@ pub(super) fn rollout(it: &StatefulSet, around: &Around) -> Option<RolloutReport
 /// The number at the end of a pod's name.
 fn ordinal(pod: &Pod) -> Option<u32> {
     pod.name.rsplit_once('-')?.1.parse().ok()
-}
-
-/// No condition tells that pods are refused: only the Event.
-fn refused<'s>(it: &'s StatefulSet, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
-    let last =
-        |reason: &str| around.events.iter().filter(|event| &*event.reason == reason).max_by_key(|event| event.last);
-    let event = last("FailedCreate")?;
-    let made_later = last("SuccessfulCreate").is_some_and(|made| made.last > event.last);
-    if made_later || it.pods >= it.replicas {
-        return None;
-    }
-    let message = telling_line(&event.message).unwrap_or_default();
-    let made = some_of(it.pods, it.replicas, "pod", ("is made", "are made"));
-    let text = format!("{made}, the next is refused: {message}");
-    Some(
-        Trouble::new(SituationKind::CreationRefused, event.first, text)
-            .fact(object, "status.replicas", it.pods.to_string())
-            .fact(object, "Event.reason", &*event.reason)
-            .failing(&event.reason, &event.message)
-            .always(),
-    )
 }
 
 /// A pod of an older template that is not ready: all stops at it before any pod is replaced, so that neither a version before
@@ -110,37 +95,44 @@ fn not_replaced<'s>(
     )
 }
 
+/// New pods that fail use up `maxUnavailable`, and no other one is replaced.
+///
+/// Source: `processUpdates`: with `Parallel` an old pod that is not available is replaced whatever the limit.
 fn rollout_stuck<'s>(
     it: &'s StatefulSet,
     around: &Around<'_, 's>,
     amiss: &[(u32, &'s Pod)],
-    object: &str,
+    held: usize,
+    told: Option<&RolloutReport>,
 ) -> Option<Trouble<'s>> {
-    let told = rollout(it, around).filter(|_| it.strategy_rolls())?;
+    let told = told.filter(|_| it.strategy_rolls())?;
     let update = it.update_revision.as_deref()?;
-    let wanted = it.replicas.saturating_sub(it.partition.saturating_sub(it.first_ordinal));
-    let behind = wanted.saturating_sub(it.updated);
+    let is_new = |pod: &Pod| Other::StatefulSet(it).is_newest(pod, around) == Some(true);
+    let fails = |pod: &Pod| around.failure_of(pod).is_some();
+    let using = amiss.iter().filter(|(_, pod)| fails(pod) && (it.is_ordered || is_new(pod))).count() + held;
+    if u32::try_from(using).unwrap_or(u32::MAX) < it.max_unavailable.of_rounded_down(it.replicas).max(1) {
+        return None;
+    }
     // It goes from the last ordinal to the first.
-    let is_new = |pod: &Pod| pod.made_from().and_then(|from| from.revision.as_deref()) == Some(update);
-    let (_, pod) = amiss.iter().rfind(|(_, pod)| is_new(pod) && around.failure_of(pod).is_some())?;
-    let changed = super::rollout::in_words(&told);
-    let waits = match behind {
+    let (_, pod) = amiss.iter().rfind(|(_, pod)| is_new(pod) && fails(pod))?;
+    let wanted = it.replicas.saturating_sub(it.partition.saturating_sub(it.first_ordinal));
+    let waits = match wanted.saturating_sub(it.updated) {
         0 => String::new(),
         1 => "; 1 pod waits behind it".to_owned(),
         more => format!("; {more} pods wait behind it"),
     };
+    let changed = super::rollout::in_words(told);
     let text = format!(
         "its rollout to {update} waits for pod {}, of the new template: {}{waits}{changed}",
         pod.name,
         around.ails(pod)
     );
-    Some(
-        Trouble::new(SituationKind::RolloutStuck, since(pod), text).fact(object, "status.updateRevision", update).fact(
-            object,
-            "status.updatedReplicas",
-            it.updated.to_string(),
-        ),
-    )
+    Some(Trouble::new(SituationKind::RolloutStuck, since(pod), text))
+}
+
+fn facts<'s>(it: &StatefulSet, trouble: Trouble<'s>, object: &str) -> Trouble<'s> {
+    let update = it.update_revision.as_deref().unwrap_or_default();
+    trouble.fact(object, "status.updateRevision", update).fact(object, "status.updatedReplicas", it.updated.to_string())
 }
 
 /// With `OrderedReady` no pod is made before all before it are ready.

@@ -5,13 +5,12 @@ use super::{Around, OwnFailure, Standing, Trouble};
 use crate::analysis::Told;
 use crate::model::{Event, JobSet, Time, TrainJob};
 use crate::report::{Class, SituationKind, WorkloadState};
-use crate::source::Snapshot;
 
 /// How much later than its `TrainJob` a `JobSet` may be made without having been made anew, in seconds.
 const AT_ONCE: f64 = 5.0;
 
 pub(super) fn standing<'s>(it: &'s TrainJob, around: &Around<'_, 's>, object: &str) -> Standing<'s> {
-    let job_set = job_set(it, around.snapshot);
+    let job_set = around.index.job_set(&it.head);
     let anew = job_set.and_then(|job_set| begun_anew(it, job_set, around, object));
     if let Some(failed) = it.head.is("Failed") {
         let own = match &*failed.reason {
@@ -60,27 +59,18 @@ pub(super) fn standing<'s>(it: &'s TrainJob, around: &Around<'_, 's>, object: &s
     });
     let state = if refused.is_some() { WorkloadState::Stuck } else { WorkloadState::Running };
     let summary = if job_set.is_some() { "it runs" } else { "its JobSet is not there" };
-    Standing::new(state, summary).with(refused.into_iter().chain(anew))
-}
-
-fn job_set<'s>(it: &TrainJob, snapshot: &'s Snapshot) -> Option<&'s JobSet> {
-    let of_it = |job_set: &&JobSet| {
-        let owner = job_set.owner.as_ref().filter(|owner| *owner.kind == *"TrainJob");
-        let same = |owner: &crate::model::Owner| {
-            let uids = owner.uid.as_ref().zip(it.head.uid.as_ref());
-            owner.name == it.head.name && uids.is_none_or(|(one, other)| one == other)
-        };
-        job_set.namespace == it.head.namespace && owner.is_some_and(same)
-    };
-    snapshot.job_sets.iter().rfind(of_it)
+    Standing::new(state, summary).whole(job_set.is_some()).with(refused.into_iter().chain(anew))
 }
 
 /// Said where its `JobSet` is not the first one: it was deleted, by its `ttlSecondsAfterFinished` or by hand, and made anew
 /// with all its restarts (trainer#3737, #3779).
 fn begun_anew<'s>(it: &'s TrainJob, job_set: &'s JobSet, around: &Around<'_, 's>, object: &str) -> Option<Trouble<'s>> {
     let of_name = around.index.named("JobSet", &job_set.namespace, &job_set.name).iter();
-    let is_other =
-        |event: &&&Event| event.uid.as_ref().zip(job_set.uid.as_ref()).is_some_and(|(one, other)| one != other);
+    // What was before the TrainJob itself was of another one of its name.
+    let is_other = |event: &&&Event| {
+        let uids = event.uid.as_ref().zip(job_set.uid.as_ref());
+        uids.is_some_and(|(one, other)| one != other) && event.last.or(event.first) >= it.head.created
+    };
     let earlier: Vec<&Event> = of_name.filter(is_other).copied().collect();
     let later = it.head.created.zip(job_set.created).is_some_and(|(first, then)| then.since(first) > AT_ONCE);
     // A JobSet is also made late where it had to wait; Events of another one are what tells.
@@ -112,6 +102,13 @@ fn begun_anew<'s>(it: &'s TrainJob, job_set: &'s JobSet, around: &Around<'_, 's>
         Some(event) => lost_before(trouble, event),
         None => trouble,
     };
+    let trouble = match job_set.ttl_seconds_after_finished {
+        Some(ttl) => {
+            let made = crate::analysis::object("jobset", &job_set.namespace, &job_set.name);
+            trouble.fact(&made, TTL, ttl.to_string())
+        }
+        None => trouble,
+    };
     Some(
         trouble
             .fact(object, "metadata.creationTimestamp", it.head.created.map(|at| at.to_string()).unwrap_or_default())
@@ -133,6 +130,9 @@ fn lost_before<'s>(trouble: Trouble<'s>, event: &'s Event) -> Trouble<'s> {
     };
     Trouble { failure: Some(OwnFailure { class: Class::Lost, told, count: 1, always: true }), ..trouble }
 }
+
+/// With it a `TrainJob` whose `JobSet` has ended begins anew without end.
+pub const TTL: &str = "spec.ttlSecondsAfterFinished";
 
 /// Reasons of Events that tell that a `JobSet` failed for good.
 const ENDS: [&str; 3] = ["ReachedMaxRestarts", "FailJobSetFailurePolicyAction", "FailedJobs"];

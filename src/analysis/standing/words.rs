@@ -5,7 +5,7 @@ use crate::analysis::group::cause_words;
 use crate::analysis::orphan::judge_orphan;
 use crate::analysis::words::telling_line;
 use crate::analysis::{Failure, blocker, object};
-use crate::model::{Node, Pod, Time, human_duration};
+use crate::model::{Event, Node, Pod, Time, human_duration};
 use crate::report::{Class, SituationKind};
 use crate::words::{counted, list_names};
 
@@ -51,6 +51,13 @@ impl<'s> Around<'_, 's> {
         );
         trouble.situation.blockers = held.iter().map(|pod| blocker(self.snapshot, pod)).collect();
         Some(trouble)
+    }
+
+    /// The API server refuses pods, which no condition tells: only the Event. `pods` are those made, and those wanted.
+    ///
+    /// Source: `pkg/controller/controller_utils.go`, `RealPodControl.createPods`; `stateful_pod_control.go`.
+    pub(super) fn refused(&self, object: &str, path: &str, pods: (u32, u32)) -> Option<Trouble<'s>> {
+        refused_by(self.events, object, path, pods)
     }
 
     /// What keeps a pod from being ready yet, where it is too early to call that a failure: `; pod x is not up yet:
@@ -110,6 +117,29 @@ impl<'s> Around<'_, 's> {
             None => format!("phase {:?}", pod.phase),
         }
     }
+}
+
+/// The same by the Events about what makes the pods.
+pub(super) fn refused_by<'s>(
+    events: &[&'s Event],
+    object: &str,
+    path: &str,
+    (made, wanted): (u32, u32),
+) -> Option<Trouble<'s>> {
+    let last = |reason: &str| events.iter().filter(|event| &*event.reason == reason).max_by_key(|event| event.last);
+    let event = last("FailedCreate").filter(|_| made < wanted)?;
+    if last("SuccessfulCreate").is_some_and(|made| made.last > event.last) {
+        return None;
+    }
+    let message = telling_line(&event.message).unwrap_or_default();
+    let text = format!("{}, the next is refused: {message}", some_of(made, wanted, "pod", ("is made", "are made")));
+    Some(
+        Trouble::new(SituationKind::CreationRefused, event.first, text)
+            .fact(object, path, made.to_string())
+            .fact(object, "Event.reason", &*event.reason)
+            .failing(&event.reason, &event.message)
+            .always(),
+    )
 }
 
 /// Whether a pod of a workload that goes on is not what it should be: ready.

@@ -1,6 +1,6 @@
 use serde::Deserialize;
 
-use crate::model::amount::AmountView;
+use crate::model::amount::{Amount, AmountView};
 use crate::model::condition::ConditionView;
 use crate::model::{Head, Interner, MetaView, ObjectView, Text, Time, View, Word, or_default};
 
@@ -87,8 +87,8 @@ pub struct StatefulSet {
     pub strategy: Word,
     /// `spec.updateStrategy.rollingUpdate.partition`: pods below it keep the old template.
     pub partition: u32,
-    /// `spec.updateStrategy.rollingUpdate.maxUnavailable`, as it is written.
-    pub max_unavailable: Option<Word>,
+    /// `spec.updateStrategy.rollingUpdate.maxUnavailable`; 1 where it is not told.
+    pub max_unavailable: Amount,
     /// Names of `spec.volumeClaimTemplates`; a claim is called `<template>-<pod>`.
     pub claims: Box<[Word]>,
     /// `status.observedGeneration`.
@@ -123,7 +123,7 @@ impl View for StatefulSetView<'_> {
             is_ordered: &*spec.pod_management_policy != "Parallel",
             strategy: interner.intern(update.type_.some().unwrap_or("RollingUpdate")),
             partition: update.rolling_update.partition,
-            max_unavailable: max_unavailable.map(|amount| interner.intern(&amount.to_string())),
+            max_unavailable: max_unavailable.unwrap_or(Amount::Number(1)),
             claims: spec.volume_claim_templates.iter().map(|claim| interner.intern(&claim.metadata.name)).collect(),
             observed_generation: status.observed_generation,
             pods: status.replicas,

@@ -164,7 +164,7 @@ impl Reading<'_> {
             self.labelled(Resource::Pods, "v1", JOB_NAME, &of_jobs, Wanted::All),
             self.wrappers(Resource::CronJobs, &more_cron_jobs, false),
             self.wrappers(Resource::JobSets, &more_job_sets, false),
-            self.events_of_jobs(&all_jobs, !names.job_sets.is_empty()),
+            self.events_of_jobs(&all_jobs, !names.job_sets.is_empty() || !names.cron_jobs.is_empty()),
             self.events_of(ABOUT_JOB_SETS, &names.job_sets),
             self.events_of(ABOUT_CRON_JOBS, &names.cron_jobs),
         )?;
@@ -263,10 +263,10 @@ impl Reading<'_> {
         Ok(all)
     }
 
-    /// Events of these Jobs; of all where a `JobSet`'s are among them: those of its attempts before had names that only its
-    /// spec tells, and are gone.
-    async fn events_of_jobs(&self, jobs: &BTreeSet<String>, of_job_sets: bool) -> Result<Outcome, ClusterError> {
-        if of_job_sets {
+    /// Events of these Jobs; of all where a `JobSet`'s or a `CronJob`'s are among them: those of attempts and runs before are
+    /// gone, with their names.
+    async fn events_of_jobs(&self, jobs: &BTreeSet<String>, some_are_gone: bool) -> Result<Outcome, ClusterError> {
+        if some_are_gone {
             return self.degraded(Resource::Events, self.events(ABOUT_JOBS, None).await);
         }
         self.events_of(ABOUT_JOBS, jobs).await

@@ -1,7 +1,7 @@
 //! Of a `CronJob`.
 
 use super::super::Facts;
-use crate::analysis::standing::{EventIndex, runs_gone};
+use crate::analysis::standing::{Index, runs_gone};
 use crate::model::{CronJob, Job};
 use crate::report::SituationKind;
 
@@ -50,7 +50,7 @@ pub(super) fn verdict(facts: &Facts, cron_job: &CronJob) -> String {
         None if cron_job.suspend => String::new(),
         None => format!("; it runs again by its schedule {}", cron_job.schedule),
     };
-    let gone = runs_gone(cron_job, &facts.jobs, &EventIndex::of(facts.analysis.snapshot));
+    let gone = runs_gone(cron_job, &facts.jobs, &Index::of(facts.analysis.snapshot));
     let gone_failed = gone.iter().filter(|run| run.has_failed).count();
     if !gone.is_empty() {
         return of_history(facts, (failed + gone_failed, over.len() + gone.len()), gone.len(), &suspended, &success);

@@ -122,17 +122,11 @@ fn running(facts: &Facts, job: &Job) -> String {
             cause_words(failure)
         );
     }
-    if let Some(failure) = facts.failures.iter().find(|failure| failure.class == Class::NotReady) {
-        let node = facts.on_node(failure.node().map(|node| &**node));
-        let pod = failure.pod_name().unwrap_or_default();
-        return format!("is running, and pod {pod}{node} is not ready{}{after}.", facts.since(failure.at()));
+    if let Some(lost) = facts.lost_with_nodes() {
+        return format!("is running, {} of {} pods ready{after}; {lost}.", job.ready, job.active);
     }
     let Some((_, last)) = own.last() else {
-        let ready = format!("is running, {} of {} pods ready", job.ready, job.active);
-        return match facts.lost_with_nodes() {
-            Some(lost) => format!("{ready}; {lost}."),
-            None => format!("{ready}; nothing of it has failed."),
-        };
+        return format!("is running, {} of {} pods ready; nothing of it has failed.", job.ready, job.active);
     };
     if let Some(trap) = sidecar_trap(&own) {
         return format!("is retried{after}: {trap}.");

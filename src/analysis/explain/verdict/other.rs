@@ -8,7 +8,7 @@ use super::words::said;
 use crate::analysis::Failure;
 use crate::analysis::group::cause_words;
 use crate::analysis::standing::Other;
-use crate::model::Node;
+use crate::model::{Node, Word};
 use crate::report::{Class, Situation, SituationKind, VerdictTells, WorkloadState};
 use crate::words::{counted, list_names};
 
@@ -69,8 +69,8 @@ impl Facts<'_, '_> {
         let of_pods =
             self.failures.iter().filter(|failure| failure.pod.is_some() && failure.class != Class::Collateral);
         let is_told = |failure: &&Failure| {
-            let named = failure.pod_name().is_some_and(|pod| told.contains(pod))
-                || failure.node().is_some_and(|node| told.contains(&**node));
+            let named = failure.pod_name().is_some_and(|pod| names(told, pod))
+                || failure.node().is_some_and(|node| names(told, node));
             named && (failure.class == Class::NotReady || told.contains(strip_count(&cause_words(failure))))
         };
         of_pods.copied().all(|failure| is_told(&failure))
@@ -120,6 +120,15 @@ impl Facts<'_, '_> {
     }
 }
 
+/// Whether a sentence names something: `web-1` is not named where `web-10` is.
+fn names(text: &str, name: &str) -> bool {
+    let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(of_name) && !behind.starts_with(of_name)
+    })
+}
+
 /// A cause without how often it came: `exit 1 (app), restarts: 3` and `exit 1 (app), restarts: 4` are one.
 fn strip_count(words: &str) -> &str {
     words.split_once(", restarts: ").map_or(words, |(cause, _)| cause)
@@ -139,6 +148,12 @@ pub(super) fn of_node(facts: &Facts, node: &Node) -> String {
     let mut parts = vec![ready];
     if node.unschedulable {
         parts.push("it is cordoned".to_owned());
+    }
+    // What its own state puts on it is told by that state.
+    let drives_out = |taint: &&Word| taint.ends_with(":NoExecute") && !taint.starts_with("node.kubernetes.io/");
+    let taints: Vec<&str> = node.taints().iter().filter(drives_out).map(|taint| &**taint).collect();
+    if !taints.is_empty() {
+        parts.push(format!("it is tainted {}", list_names(&taints, 3)));
     }
     let problems: Vec<String> =
         node.problems().iter().map(|problem| format!("{}{}", problem.type_, facts.since(problem.at))).collect();

@@ -60,7 +60,7 @@ pub(crate) const EXPECTATIONS: &[Expectation] = &[
         &["UnexpectedAdmissionError", "gpu-node-3"],
     ),
     failed("cronjob-forbid", ("reports", "cronjob/nightly-rollup"), "workloadLevel", &["Forbid", "skipped"]),
-    failed("cronjob-history", ("warehouse", "cronjob/hourly-load"), "lost", &["runs failed", "left"]),
+    failed("cronjob-history", ("warehouse", "cronjob/hourly-load"), "lost", &["failed", "left"]),
     failed("cronjob-missed", ("billing", "cronjob/invoice-export"), "workloadLevel", &["missed"]),
     kept("cronjob-suspended", ("archive", "cronjob/weekly-archive"), &["suspended"]),
     failed("leaderworkerset-none", ("serving", "leaderworkerset/mixtral"), "restarting", &["mixtral-1-2", "exit 139"]),
@@ -68,7 +68,7 @@ pub(crate) const EXPECTATIONS: &[Expectation] = &[
     kept("leaderworkerset-unready", ("inference", "leaderworkerset/deepseek"), &["deepseek-0", "gpu"]),
     kept("sandbox-expired", ("agents-expired", "sandbox/notebook"), &["expired"]),
     kept("sandbox-suspended", ("agents-suspended", "sandbox/research"), &["suspended"]),
-    failed("sandbox-oom", ("agents-oom", "sandbox/data-analyst"), "noJob", &["OOMKilled", "is kept: workspace"]),
+    failed("sandbox-oom", ("agents-oom", "sandbox/data-analyst"), "noJob", &["OOMKilled", "is kept (workspace"]),
     failed(
         "sandboxclaim-no-template",
         ("agents-template", "sandboxclaim/session-81"),
@@ -90,8 +90,8 @@ pub(crate) const EXPECTATIONS: &[Expectation] = &[
     failed("node-lost", ("platform", "statefulset/store"), "notReady", &["gpu-node-12"]),
     failed("node-lost", ("platform", "daemonset/exporter"), "notReady", &["gpu-node-12"]),
     failed("node-lost", ("platform", "job/reindex"), "notReady", &["gpu-node-12"]),
-    failed("node-lost", ("platform", "statefulset/broker"), "pending", &["gpu-node-12"]),
-    failed("node-lost", ("platform", "job/backfill"), "pending", &["gpu-node-12"]),
+    failed("node-lost", ("platform", "statefulset/broker"), "notReady", &["gpu-node-12"]),
+    failed("node-lost", ("platform", "job/backfill"), "notReady", &["gpu-node-12"]),
     failed("node-drained", ("render", "deployment/renderer"), "noJob", &["Evicted", "gpu-node-15"]),
     kept("node-drained", ("render", "job/scan"), &["1 node(s) were unschedulable"]),
 ];
