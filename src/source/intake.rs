@@ -209,7 +209,7 @@ impl Intake {
             Kind::SandboxWarmPool => self.sandbox_warm_pools[at] = None,
             Kind::TrainJob => self.train_jobs[at] = None,
             Kind::Queued => self.queued[at] = None,
-            Kind::List => {}
+            Kind::List | Kind::Recording | Kind::RecordingStatus | Kind::Log | Kind::Change => {}
         }
     }
 
@@ -506,24 +506,8 @@ impl Intake {
                     *pod = pod.take().filter(|pod| pod.phase == Phase::Failed);
                     uids.extend(pod.as_ref().and_then(|pod| pod.uid.clone()));
                 }
-                Kind::CronJob => self.cron_jobs[index] = None,
-                Kind::Node => self.nodes[index] = None,
-                Kind::Claim => self.claims[index] = None,
-                Kind::VolumeSnapshot => self.volume_snapshots[index] = None,
-                Kind::PodCheckpoint => self.pod_checkpoints[index] = None,
-                Kind::PodSnapshot => self.pod_snapshots[index] = None,
-                Kind::Deployment => self.deployments[index] = None,
-                Kind::StatefulSet => self.stateful_sets[index] = None,
-                Kind::DaemonSet => self.daemon_sets[index] = None,
-                Kind::ReplicaSet | Kind::ControllerRevision => self.revisions[index] = None,
-                Kind::LeaderWorkerSet => self.leader_worker_sets[index] = None,
-                Kind::DisaggregatedSet => self.disaggregated_sets[index] = None,
-                Kind::Sandbox => self.sandboxes[index] = None,
-                Kind::SandboxClaim => self.sandbox_claims[index] = None,
-                Kind::SandboxWarmPool => self.sandbox_warm_pools[index] = None,
-                Kind::TrainJob => self.train_jobs[index] = None,
-                Kind::Queued => self.queued[index] = None,
-                Kind::Event | Kind::List | Kind::Recording | Kind::RecordingStatus | Kind::Log | Kind::Change => {}
+                Kind::Event => {}
+                other => self.clear(other, index),
             }
         }
         uids
