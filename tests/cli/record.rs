@@ -62,3 +62,24 @@ fn the_recorders_manifest_is_right() {
         assert!(document.contains("kind: ") && document.contains("apiVersion: "), "{document}");
     }
 }
+
+/// What was deleted is told as it was, and that it was deleted.
+#[test]
+fn a_job_that_a_journal_tells_the_deletion_of_is_explained_and_said_to_be_gone() {
+    let line = |kind: &str, rest: &str| format!(r#"{{"kind":"{kind}","apiVersion":"kubectl-sigapps/v1alpha1",{rest}}}"#);
+    let job = r#"{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"etl","namespace":"ml","uid":"u","resourceVersion":"VERSION"},
+        "spec":{"backoffLimit":0},"status":{"failed":1,"conditions":[{"type":"Failed","status":"True","reason":"BackoffLimitExceeded",
+        "message":"Job has reached the specified backoff limit","lastTransitionTime":"2026-11-30T09:00:00Z"}]}}"#
+        .replace('\n', "");
+    let change = |what: &str, at: &str, version: &str| {
+        let object = job.replace("VERSION", version);
+        line("Change", &format!(r#""at":"{at}","type":"{what}","object":{object}"#))
+    };
+    let header = line("Recording", r#""form":"journal","cluster":"prod","startedAt":"2026-11-30T08:00:00Z","file":1"#);
+    let there = [header, change("added", "2026-11-30T09:00:01Z", "1")];
+    let gone = [&there[..], &[change("deleted", "2026-11-30T10:00:00Z", "2")]].concat();
+    let told = |lines: &[String]| run(&["explain", "job/etl", "-f", "-"]).stdin(lines.join("\n") + "\n").output();
+    let (there, gone) = (told(&there), told(&gone));
+    assert!(!there.contains("deleted since"), "{there}");
+    assert!(gone.contains("failed 1h") && gone.contains("it has been deleted since"), "{gone}");
+}

@@ -11,6 +11,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -81,7 +82,7 @@ pub struct Journal {
     /// Lines to be written together.
     batch: Vec<u8>,
     /// What the batch changes in the index.
-    changes: Vec<(Key, Option<Entry>)>,
+    changes: HashMap<Key, Option<Entry>>,
     key: [u8; KEY_BYTES],
     /// The time of the newest line that was there when it was opened.
     last: Option<Time>,
@@ -135,7 +136,7 @@ impl Journal {
             length,
             opening: 0,
             batch: Vec::new(),
-            changes: Vec::new(),
+            changes: HashMap::new(),
             key,
             last,
             _lock: lock,
@@ -164,12 +165,12 @@ impl Journal {
         let digest = index::digest(resource, &kept.fields);
         let before = self.entry(key);
         if let Some(before) = before.filter(|before| before.digest == digest) {
-            self.changes.push((key, Some(before.seen())));
+            self.note(key, Some(before.seen()));
             return false;
         }
         let what = if before.is_some() { ChangeType::Modified } else { ChangeType::Added };
         lines::change(&mut self.batch, at, what, kept);
-        self.changes.push((key, Some(Entry::new(resource, digest, self.header.file))));
+        self.note(key, Some(Entry::new(resource, digest, self.header.file)));
         true
     }
 
@@ -177,10 +178,10 @@ impl Journal {
     pub fn delete(&mut self, at: Time, resource: Resource, kept: &Kept) -> bool {
         let key = Key::of(resource, &kept.fields);
         let is_known = self.entry(key).is_some();
-        self.changes.push((key, None));
         if resource != Resource::Events && is_known {
             lines::change(&mut self.batch, at, ChangeType::Deleted, kept);
         }
+        self.note(key, None);
         is_known
     }
 
@@ -190,7 +191,7 @@ impl Journal {
         if self.entry(key).is_some() && resource != Resource::Events {
             lines::change(&mut self.batch, at, ChangeType::Missed, kept);
         }
-        self.changes.push((key, None));
+        self.note(key, None);
     }
 
     /// All objects of a resource that are there have been told: what was there when the journal was last written and is not
@@ -210,7 +211,7 @@ impl Journal {
                     && wanted.get(&key).is_some_and(|file| *file == number)
                 {
                     wanted.remove(&key);
-                    self.changes.push((key, None));
+                    self.changes.insert(key, None);
                     lines::change_of_names(&mut self.batch, at, &object);
                 }
             });
@@ -262,7 +263,7 @@ impl Journal {
             self.batch.clear();
             self.batch.shrink_to(1 << 20);
         }
-        for (key, entry) in self.changes.drain(..) {
+        for (key, entry) in self.changes.drain() {
             self.index.put(key, entry);
         }
         Ok(())
@@ -270,8 +271,16 @@ impl Journal {
 
     /// What is known of an object, with what waits to be written.
     fn entry(&self, key: Key) -> Option<Entry> {
-        let waiting = self.changes.iter().rev().find(|(of, _)| *of == key).map(|(_, entry)| *entry);
-        waiting.unwrap_or_else(|| self.index.get(key))
+        self.changes.get(&key).map_or_else(|| self.index.get(key), |entry| *entry)
+    }
+
+    /// Notes what is known of an object once what waits is written; at once where nothing does.
+    fn note(&mut self, key: Key, entry: Option<Entry>) {
+        if self.batch.is_empty() {
+            self.index.put(key, entry);
+        } else {
+            self.changes.insert(key, entry);
+        }
     }
 
     fn seek(&mut self) -> Result<(), JournalError> {
@@ -313,7 +322,7 @@ impl Journal {
             if let (Some(entry), None) = (own, &failed) {
                 self.batch.extend_from_slice(line);
                 self.batch.push(b'\n');
-                self.changes.push((key, Some(entry.in_file(self.header.file))));
+                self.changes.insert(key, Some(entry.in_file(self.header.file)));
                 if self.batch.len() >= BATCH {
                     failed = self.flush().err();
                 }
