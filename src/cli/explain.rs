@@ -5,11 +5,16 @@ use clap::{Args, ValueEnum};
 use super::connection::ConnectionArgs;
 use super::input::{Color, ensure_one_namespace, moment, namespace_of, read};
 use super::options::{UsageError, parse_subject};
+use super::watched::{self, Telling};
+use super::watching::{WatchArgs, cluster_of};
 use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise_on};
 use crate::analysis::{Options, analyse, explain, find};
+use crate::model::Time;
 use crate::render::{self, ExplanationFormat, Look};
-use crate::request::{Scope, TargetKind};
+use crate::report::Explanation;
+use crate::request::{Scope, Subject, TargetKind};
+use crate::source::Snapshot;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,6 +32,9 @@ Examples:
 
   # Why no rule matched
   kubectl sigapps explain job/etl --rules
+
+  # As it goes on: the attempts of a JobSet, one after the other
+  kubectl sigapps explain jobset/llama-70b -w
 
   # From a dump, as notes for an incident
   kubectl sigapps explain job/etl -f dump.json -o markdown";
@@ -58,6 +66,9 @@ pub(super) struct ExplainArgs {
     #[arg(long, value_name = "DURATION", value_parser = super::options::parse_duration, default_value = "30s")]
     pending_after: i64,
 
+    #[command(flatten)]
+    watch: WatchArgs,
+
     /// Use colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: Color,
@@ -77,6 +88,8 @@ enum Output {
     Text,
     /// As JSON
     Json,
+    /// As JSON in one line
+    Jsonl,
     /// As YAML
     Yaml,
     /// For an incident's notes
@@ -95,24 +108,51 @@ impl ExplainArgs {
         let (from, namespace) = namespace_of(self.files, self.connection, everywhere)?;
         let scope =
             Scope { namespace, subject: Some(subject.clone()), chunk_size: self.chunk_size, ..Scope::default() };
+        let look = || Look { width: width(), color: self.color.is_on(), headers: true };
+        let explained = |snapshot: &Snapshot, now| explained(snapshot, &subject, now, self.pending_after, &kubectl);
+        if self.watch.is_on() {
+            let telling = Telling {
+                on_screen: self.output != Output::Jsonl,
+                explain: |snapshot: &Snapshot, now| explained(snapshot, Some(now)),
+                print: |explanation: &Explanation, out: &mut Vec<u8>| {
+                    Ok(render::explanation(explanation, self.output.format(), self.rules, look(), out)?)
+                },
+            };
+            return watched::explanation(self.watch, cluster_of(&from)?, &scope, &telling);
+        }
         let snapshot = read(&from, &scope)?;
-        let found = find(&snapshot, subject.kind, &subject.name)?;
-        let now = moment(&from, &snapshot)?;
-        let targets = found.judged_with(&snapshot).into_iter().collect();
-        let options = Options { now, pending_after: self.pending_after, all: true, targets, ..Options::default() };
-        let analysis = analyse(&snapshot, &options);
-        let mut explanation = explain(&analysis, found, now);
-        explanation.suggestions = advise_on(&analysis, found, now, &kubectl);
-        let format = match self.output {
-            Output::Text => ExplanationFormat::Text,
-            Output::Json => ExplanationFormat::Json,
-            Output::Yaml => ExplanationFormat::Yaml,
-            Output::Markdown => ExplanationFormat::Markdown,
-        };
-        let look = Look { width: width(), color: self.color.is_on(), headers: true };
+        let explanation = explained(&snapshot, moment(&from, &snapshot)?)?;
         let mut out = BufWriter::new(io::stdout().lock());
-        render::explanation(&explanation, format, self.rules, look, &mut out)?;
+        render::explanation(&explanation, self.output.format(), self.rules, look(), &mut out)?;
         out.flush()?;
         Ok(ExitCode::Success)
     }
+}
+
+impl Output {
+    const fn format(self) -> ExplanationFormat {
+        match self {
+            Self::Text => ExplanationFormat::Text,
+            Self::Json => ExplanationFormat::Json,
+            Self::Jsonl => ExplanationFormat::Jsonl,
+            Self::Yaml => ExplanationFormat::Yaml,
+            Self::Markdown => ExplanationFormat::Markdown,
+        }
+    }
+}
+
+fn explained(
+    snapshot: &Snapshot,
+    subject: &Subject,
+    now: Option<Time>,
+    pending_after: i64,
+    kubectl: &Kubectl,
+) -> anyhow::Result<Explanation> {
+    let found = find(snapshot, subject.kind, &subject.name)?;
+    let targets = found.judged_with(snapshot).into_iter().collect();
+    let options = Options { now, pending_after, all: true, targets, ..Options::default() };
+    let analysis = analyse(snapshot, &options);
+    let mut explanation = explain(&analysis, found, now);
+    explanation.suggestions = advise_on(&analysis, found, now, kubectl);
+    Ok(explanation)
 }

@@ -5,9 +5,11 @@ use clap::{Args, ValueEnum};
 use super::connection::ConnectionArgs;
 use super::input::{Color, ensure_one_namespace, ensure_targets_exist, moment, namespace_of, read};
 use super::options::{UsageError, parse_duration, parse_targets};
+use super::watched;
+use super::watching::WatchArgs;
 use super::{ExitCode, width};
 use crate::advice::{Kubectl, advise};
-use crate::analysis::{Options, analyse, failure_line, report};
+use crate::analysis::{Analysis, Options, analyse, failure_line, report};
 use crate::model::Time;
 use crate::render::{self, Format, Look};
 use crate::report::{Class, ReportScope, Source, SourceState};
@@ -32,6 +34,10 @@ Examples:
   # A dump instead of a cluster
   kubectl get jobs,cronjobs,deploy,rs,sts,ds,pods,events,nodes -A -o json > dump.json
   kubectl sigapps failures -f dump.json
+
+  # As it happens: on a terminal anew with each change, else each new failure as a line
+  kubectl sigapps failures -w
+  kubectl sigapps failures -A --watch-only -o jsonl
 
   # For scripts: 3 if anything failed, 4 if something could not be read
   kubectl sigapps failures -A --exit-code -o json";
@@ -91,6 +97,9 @@ pub(super) struct FailuresArgs {
     #[arg(long)]
     exit_code: bool,
 
+    #[command(flatten)]
+    watch: WatchArgs,
+
     /// Objects read at once from a cluster; 0 for all
     #[arg(long, value_name = "NUMBER", default_value_t = 500)]
     chunk_size: u32,
@@ -120,7 +129,18 @@ impl FailuresArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let (output, exit_code, color, headers) = (self.output, self.exit_code, self.color, !self.no_headers);
         let kubectl = Kubectl { flags: self.connection.flags_for_kubectl() };
+        let watch = self.watch;
+        if watch.is_on() && exit_code {
+            return Err(UsageError("--exit-code is for a report that ends: leave out --watch".to_owned()).into());
+        }
         let request = self.into_request()?;
+        let show = || Show { kubectl: &kubectl, output, look: Look { width: width(), color: color.is_on(), headers } };
+        if watch.is_on() {
+            let print = |analysis: &Analysis, options: &Options, out: &mut Vec<u8>| {
+                print(&show(), &request, analysis, options, out)
+            };
+            return watched::failures(watch, &request, output == Output::Jsonl, |now| options(&request, now), print);
+        }
         let snapshot = read(&request.from, &request.scope)?;
         if let From::Files(_) = request.from {
             ensure_targets_exist(&snapshot, &request.scope.targets)?;
@@ -131,22 +151,7 @@ impl FailuresArgs {
         let mut out = BufWriter::new(io::stdout().lock());
         let found = !analysis.failures.is_empty();
         let ended = if exit_code { ended(&snapshot.sources, found) } else { ExitCode::Success };
-        let format = match output {
-            Output::Jsonl => {
-                render::failures(analysis.failures.iter().map(|failure| failure_line(&analysis, failure)), &mut out)?;
-                out.flush()?;
-                return Ok(ended);
-            }
-            Output::Table => Format::Table,
-            Output::Wide => Format::Wide,
-            Output::Json => Format::Json,
-            Output::Yaml => Format::Yaml,
-            Output::Name => Format::Name,
-        };
-        let reported = report(&analysis, &options, request.view.group_by, scope(&request, &snapshot));
-        let report = advise(&analysis, reported, &kubectl);
-        let look = Look { width: width(), color: color.is_on(), headers };
-        render::report(&report, format, look, &mut out)?;
+        print(&show(), &request, &analysis, &options, &mut out)?;
         out.flush()?;
         Ok(ended)
     }
@@ -176,6 +181,35 @@ impl FailuresArgs {
             },
         })
     }
+}
+
+/// How a report is shown.
+struct Show<'a> {
+    kubectl: &'a Kubectl,
+    output: Output,
+    look: Look,
+}
+
+fn print(
+    show: &Show,
+    request: &Request,
+    analysis: &Analysis,
+    options: &Options,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let format = match show.output {
+        Output::Jsonl => {
+            return Ok(render::failures(analysis.failures.iter().map(|failure| failure_line(analysis, failure)), out)?);
+        }
+        Output::Table => Format::Table,
+        Output::Wide => Format::Wide,
+        Output::Json => Format::Json,
+        Output::Yaml => Format::Yaml,
+        Output::Name => Format::Name,
+    };
+    let reported = report(analysis, options, request.view.group_by, scope(request, analysis.snapshot));
+    let report = advise(analysis, reported, show.kubectl);
+    Ok(render::report(&report, format, show.look, out)?)
 }
 
 fn options(request: &Request, now: Option<Time>) -> Options {

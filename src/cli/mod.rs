@@ -9,7 +9,10 @@ mod options;
 mod record;
 mod restart;
 mod schema;
+mod screen;
 mod wait;
+mod watched;
+mod watching;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

@@ -14,6 +14,12 @@ pub struct Interner {
 }
 
 impl Interner {
+    /// Texts that are known.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
     /// Forgets what nothing holds any more but this.
     pub fn sweep(&mut self) {
         self.outcomes.retain(|outcome| Arc::strong_count(outcome) > 1);

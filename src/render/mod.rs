@@ -64,6 +64,8 @@ pub enum ExplanationFormat {
     Text,
     /// As JSON.
     Json,
+    /// As JSON, in one line.
+    Jsonl,
     /// As YAML.
     Yaml,
     /// For an incident's notes.
@@ -81,6 +83,7 @@ pub fn explanation(
     match format {
         ExplanationFormat::Text => explanation::print(explanation, rules, look, out),
         ExplanationFormat::Json => json::print(explanation, out),
+        ExplanationFormat::Jsonl => json::print_line(explanation, out),
         ExplanationFormat::Yaml => yaml::print(explanation, out),
         ExplanationFormat::Markdown => markdown::print(explanation, rules, out),
     }

@@ -1,3 +1,5 @@
+mod live;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Debug;
@@ -20,6 +22,7 @@ use crate::model::{
     TEARDOWN_PATIENCE_SECONDS, Taken, Time, TrainJob, TrainJobView, Uid, View, VolumeSnapshotView, Word,
 };
 use crate::request::{Scope, Selector, Subject};
+use live::Live;
 
 /// What of the objects read is wanted.
 #[derive(Clone, Debug, Default)]
@@ -112,20 +115,6 @@ pub struct Intake {
     live: Option<Live>,
 }
 
-/// What it takes to forget objects again.
-#[derive(Debug, Default)]
-struct Live {
-    /// Where each quiet pod is counted, by the hash of its uid.
-    quiet: HashMap<u64, (Arc<Owner>, Word)>,
-    /// Places in the lists that are free, by kind.
-    free: HashMap<u8, Vec<u32>>,
-    /// Objects taken since texts that nothing holds any more were forgotten.
-    taken: u32,
-}
-
-/// Objects that are taken until texts that nothing holds any more are looked for.
-const SWEEP_AFTER: u32 = 10_000;
-
 /// Lists within lists that are looked into. Nobody makes more than one; each takes stack and a buffer.
 const DEEPEST_LIST: u32 = 3;
 /// Skipped objects that are named one by one; the rest is only counted.
@@ -149,111 +138,6 @@ impl Intake {
     /// An intake that keeps what `filter` asks for.
     pub fn new(filter: Filter) -> Self {
         Self { filter, ..Self::default() }
-    }
-
-    /// An intake that follows a cluster: [`Self::set`], [`Self::forget`], and [`Self::snapshot`] as often as wanted.
-    pub fn live(filter: Filter) -> Self {
-        Self { live: Some(Live::default()), ..Self::new(filter) }
-    }
-
-    /// Takes an object that was made or changed, as the API server wrote it.
-    pub fn set(&mut self, object: &[u8]) {
-        self.object(object, &ListHead::default(), Position { object: 1, byte: 0 });
-        let Some(live) = &mut self.live else { return };
-        live.taken += 1;
-        if live.taken >= SWEEP_AFTER {
-            live.taken = 0;
-            self.interner.sweep();
-        }
-    }
-
-    /// Forgets an object that is gone; of it, kind and names are enough.
-    pub fn forget(&mut self, object: &[u8]) {
-        let Some(kind) = first_members(object).and_then(|(kind, version)| Kind::of(kind, version)) else { return };
-        let Ok(view) = parse::<ObjectView>(object) else { return };
-        let key = key_of(kind, &view.metadata);
-        let Some(seen) = self.seen.remove(&key) else { return };
-        self.uncount(key);
-        if let Some(tally) = self.tallies.get_mut(&kind.resource()) {
-            tally.objects = tally.objects.saturating_sub(1);
-        }
-        if seen.kept != NOT_KEPT {
-            self.clear(kind, seen.kept as usize);
-            if let Some(live) = &mut self.live {
-                live.free.entry(kind.list()).or_default().push(seen.kept);
-            }
-        }
-    }
-
-    /// Empties a place in the list of a kind.
-    fn clear(&mut self, kind: Kind, at: usize) {
-        match kind {
-            Kind::Pod => self.pods[at] = None,
-            Kind::Job => self.jobs[at] = None,
-            Kind::CronJob => self.cron_jobs[at] = None,
-            Kind::JobSet => self.job_sets[at] = None,
-            Kind::Event => self.events[at] = None,
-            Kind::Node => self.nodes[at] = None,
-            Kind::Claim => self.claims[at] = None,
-            Kind::VolumeSnapshot => self.volume_snapshots[at] = None,
-            Kind::PodCheckpoint => self.pod_checkpoints[at] = None,
-            Kind::PodSnapshot => self.pod_snapshots[at] = None,
-            Kind::Deployment => self.deployments[at] = None,
-            Kind::StatefulSet => self.stateful_sets[at] = None,
-            Kind::DaemonSet => self.daemon_sets[at] = None,
-            Kind::ReplicaSet | Kind::ControllerRevision => self.revisions[at] = None,
-            Kind::LeaderWorkerSet => self.leader_worker_sets[at] = None,
-            Kind::DisaggregatedSet => self.disaggregated_sets[at] = None,
-            Kind::Sandbox => self.sandboxes[at] = None,
-            Kind::SandboxClaim => self.sandbox_claims[at] = None,
-            Kind::SandboxWarmPool => self.sandbox_warm_pools[at] = None,
-            Kind::TrainJob => self.train_jobs[at] = None,
-            Kind::Queued => self.queued[at] = None,
-            Kind::List | Kind::Recording | Kind::RecordingStatus | Kind::Log | Kind::Change => {}
-        }
-    }
-
-    /// Takes a pod off the quiet ones.
-    fn uncount(&mut self, key: u64) {
-        let Some(placed) = self.live.as_mut().and_then(|live| live.quiet.remove(&key)) else { return };
-        if let Some(count) = self.quiet_pods.get_mut(&placed) {
-            *count -= 1;
-            if *count == 0 {
-                self.quiet_pods.remove(&placed);
-            }
-        }
-    }
-
-    /// What is there now, as [`Self::finish`] would give it.
-    pub fn snapshot(&self) -> Snapshot {
-        let copy = Self {
-            filter: self.filter.clone(),
-            jobs: self.jobs.clone(),
-            pods: self.pods.clone(),
-            quiet_pods: self.quiet_pods.clone(),
-            cron_jobs: self.cron_jobs.clone(),
-            job_sets: self.job_sets.clone(),
-            events: self.events.clone(),
-            nodes: self.nodes.clone(),
-            claims: self.claims.clone(),
-            volume_snapshots: self.volume_snapshots.clone(),
-            pod_checkpoints: self.pod_checkpoints.clone(),
-            pod_snapshots: self.pod_snapshots.clone(),
-            deployments: self.deployments.clone(),
-            stateful_sets: self.stateful_sets.clone(),
-            daemon_sets: self.daemon_sets.clone(),
-            revisions: self.revisions.clone(),
-            leader_worker_sets: self.leader_worker_sets.clone(),
-            disaggregated_sets: self.disaggregated_sets.clone(),
-            sandboxes: self.sandboxes.clone(),
-            sandbox_claims: self.sandbox_claims.clone(),
-            sandbox_warm_pools: self.sandbox_warm_pools.clone(),
-            train_jobs: self.train_jobs.clone(),
-            queued: self.queued.clone(),
-            newest: self.newest,
-            ..Self::default()
-        };
-        copy.finish()
     }
 
     /// Takes all objects of a stream of JSON.
@@ -567,15 +451,6 @@ impl Intake {
                 *count = if was_quiet { count.saturating_sub(1) } else { *count + 1 };
             }
             self.place(|it| &mut it.pods, &slot, pod);
-        }
-    }
-
-    /// Counts a quiet pod of a cluster that is followed where it runs, and one that is none any more nowhere.
-    fn recount(&mut self, key: u64, placed: Option<(Arc<Owner>, Word)>) {
-        self.uncount(key);
-        if let (Some(live), Some(placed)) = (&mut self.live, placed) {
-            *self.quiet_pods.entry(placed.clone()).or_default() += 1;
-            live.quiet.insert(key, placed);
         }
     }
 

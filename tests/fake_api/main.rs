@@ -13,4 +13,5 @@ mod support;
 mod targets;
 mod tls;
 mod waits;
+mod watched;
 mod watches;

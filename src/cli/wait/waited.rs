@@ -283,11 +283,11 @@ impl Waits {
 
     fn object_changed(&mut self, at: usize, change: &Change, names: &Names) -> Option<News> {
         let waited = &mut self.all[at];
+        waited.is_listed = true;
         // The end of a run is the run's own.
         if waited.ended.is_some() || waited.runs.as_ref().is_some_and(Runs::is_chosen) {
             return None;
         }
-        waited.is_listed = true;
         let is_other = waited.uid.as_ref().is_some_and(|uid| *uid != names.metadata.uid);
         match change.kind {
             ChangeKind::Listed | ChangeKind::Set if is_other => {

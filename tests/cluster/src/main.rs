@@ -27,6 +27,7 @@ mod scenario;
 mod scenarios;
 mod tool;
 mod wait;
+mod waits;
 mod yaml;
 
 use std::path::PathBuf;
@@ -214,6 +215,10 @@ async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
     if restarts::NAMES.iter().any(|name| results.wants(name)) {
         let ran = restarts::run_all(assets, &tool, &mut results).await;
         results.record_error("restarts", ran);
+    }
+    if waits::names().iter().any(|name| results.wants(name)) {
+        let ran = waits::run_all(assets, &tool, &mut results).await;
+        results.record_error("waits", ran);
     }
     results.finish()
 }

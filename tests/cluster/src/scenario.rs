@@ -148,6 +148,11 @@ impl Scenario {
         Self::of("scenarios/restarts")
     }
 
+    /// Those that are waited for.
+    pub(crate) fn waited() -> Result<Vec<Self>> {
+        Self::of("scenarios/waits")
+    }
+
     /// Those of the kinds beside Jobs and `JobSet`s, and of what stands above these.
     pub(crate) fn family() -> Result<Vec<Self>> {
         Self::of("scenarios/family")

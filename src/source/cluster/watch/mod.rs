@@ -15,6 +15,7 @@
 mod hub;
 mod known;
 mod line;
+mod reading;
 mod stream;
 
 use std::rc::Rc;

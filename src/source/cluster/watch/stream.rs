@@ -5,19 +5,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Response;
-use http_body_util::BodyExt as _;
-use kube::client::Body;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::hub::{Backoff, Hub, Renewal, jittered};
+use super::hub::{Backoff, Hub, Renewal};
 use super::known::Known;
-use super::line::{Line, meta};
+use super::line::meta;
 use super::{Change, ChangeKind, Interest, Told};
 use crate::report::{Source, SourceState};
 use crate::source::Intake;
-use crate::source::cluster::api::{JSON, Patience};
 use crate::source::cluster::error::ClusterError;
 use crate::source::cluster::fault::{Asked, Fault, Status};
 use crate::source::cluster::list::{List, Lister, Outcome};
@@ -25,16 +21,6 @@ use crate::source::cluster::page::Wanted;
 use crate::source::cluster::path;
 use crate::source::cluster::reading::Reading;
 
-/// How long a server is asked to keep a watch open; then the watch goes on with another request. API servers choose 30 to 60
-/// minutes where they are not asked; the less, the less is lost where a proxy keeps a dead connection.
-const OPEN: Duration = Duration::from_secs(300);
-/// Silence after which a connection counts as dead on which there were bookmarks, which come once a minute.
-/// Source: Kubernetes `apiserver/pkg/storage/cacher`, `defaultBookmarkFrequency`.
-const LONGEST_SILENCE: Duration = Duration::from_secs(90);
-/// What a server may take longer than asked until it ends a watch.
-const GRACE: Duration = Duration::from_secs(30);
-/// The longest line that is held. Objects are at most a few MiB: etcd takes no larger ones.
-const LONGEST_LINE: usize = 32 << 20;
 /// Tries after a 403 or 404 of what could be read before, until it is believed: within ten seconds or so. A server that starts
 /// answers like that before it knows all rights and resources.
 const TRIES_IF_REFUSED: u32 = 6;
@@ -46,15 +32,15 @@ const TRIES_OF_LIST: u32 = 5;
 const TRIES_OF_CREDENTIALS: u32 = 5;
 
 pub(super) struct Stream {
-    number: usize,
-    interest: Interest,
-    hub: Rc<Hub>,
-    known: Known,
+    pub(super) number: usize,
+    pub(super) interest: Interest,
+    pub(super) hub: Rc<Hub>,
+    pub(super) known: Known,
     /// Path of the collection, once its group is known.
     path: String,
     group_version: String,
     /// Up to where all was told.
-    version: String,
+    pub(super) version: String,
     /// Whether the list is all that is wanted.
     once: bool,
     /// Whether a list was told whole.
@@ -64,7 +50,7 @@ pub(super) struct Stream {
 }
 
 /// Why a watch ended, or a list.
-enum End {
+pub(super) enum End {
     /// The server ended it, as it was asked to.
     Orderly,
     /// The version is not kept any more.
@@ -306,7 +292,7 @@ impl Stream {
     }
 
     /// Path and query, with what selects.
-    fn asking(&self, more: &[(&str, &str)]) -> String {
+    pub(super) fn asking(&self, more: &[(&str, &str)]) -> String {
         let Interest { labels, fields, .. } = &self.interest;
         let selectors = [("labelSelector", labels.as_str()), ("fieldSelector", fields.as_str())];
         let all = selectors.iter().filter(|(_, value)| !value.is_empty()).chain(more);
@@ -338,121 +324,13 @@ impl Stream {
         Ok(())
     }
 
-    async fn tell_change(&self, kind: ChangeKind, version: String, object: Bytes) -> Result<(), End> {
+    pub(super) async fn tell_change(&self, kind: ChangeKind, version: String, object: Bytes) -> Result<(), End> {
         let change = Change { interest: self.number, resource: self.interest.resource, kind, version, object };
         self.tell(Told::Change(change)).await
     }
 
-    async fn tell(&self, told: Told) -> Result<(), End> {
+    pub(super) async fn tell(&self, told: Told) -> Result<(), End> {
         if self.hub.tell(Ok(told)).await { Ok(()) } else { Err(End::Over) }
-    }
-
-    /// Watches from the last version on, until that ends.
-    async fn watch(&mut self) -> Result<(), End> {
-        let access = self.hub.access();
-        let (open, longest) = match self.hub.patience {
-            Patience::Whole(whole) => (whole.max(Duration::from_secs(1)), Some(whole)),
-            Patience::Silence(_) => (jittered(OPEN), None),
-            Patience::Endless => (jittered(OPEN), Some(Duration::MAX)),
-        };
-        let seconds = open.as_secs().to_string();
-        let query = [
-            ("watch", "true"),
-            ("allowWatchBookmarks", "true"),
-            ("resourceVersion", self.version.as_str()),
-            ("timeoutSeconds", seconds.as_str()),
-        ];
-        let path = self.asking(&query);
-        let began = Instant::now();
-        let response = {
-            let mut nothing = |_: &str| {};
-            self.hub.api(&access, &mut nothing).try_get(&path, JSON).await
-        };
-        let response = match response {
-            Ok(response) => response,
-            Err(Fault::Status(Status { code: 410, .. })) => return Err(End::Expired),
-            Err(fault) => return Err(End::Fault(fault)),
-        };
-        self.hub.answered(access.generation);
-        // With `--request-timeout`, it is the whole answer that has that long, and ends in order then.
-        let ends = longest.map_or(began.checked_add(open + GRACE), |longest| began.checked_add(longest));
-        self.follow(response, ends).await
-    }
-
-    /// Reads the lines of a watch. What of the last one is missing where it was cut comes once more: the next watch begins
-    /// behind the last line that was whole.
-    async fn follow(&mut self, response: Response<Body>, ends: Option<Instant>) -> Result<(), End> {
-        let is_whole = matches!(self.hub.patience, Patience::Whole(_));
-        let mut body = response.into_body();
-        let mut line: Vec<u8> = Vec::new();
-        let mut has_bookmarks = false;
-        loop {
-            let silence = (has_bookmarks && !is_whole).then(|| Instant::now().checked_add(LONGEST_SILENCE)).flatten();
-            let deadline = ends.into_iter().chain(silence).min();
-            let frame = match deadline {
-                Some(deadline) => match tokio::time::timeout_at(deadline, body.frame()).await {
-                    Ok(frame) => frame,
-                    Err(_) if is_whole => return Err(End::Orderly),
-                    Err(_) => return Err(End::Fault(Fault::Timeout(LONGEST_SILENCE))),
-                },
-                None => body.frame().await,
-            };
-            let chunk = match frame {
-                None => return Err(End::Orderly),
-                Some(Err(error)) => return Err(End::Fault(Fault::of(&error))),
-                Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
-            };
-            let mut rest = &chunk[..];
-            while let Some(end) = memchr::memchr(b'\n', rest) {
-                line.extend_from_slice(&rest[..end]);
-                rest = &rest[end + 1..];
-                if !line.trim_ascii().is_empty() {
-                    has_bookmarks |= self.take(&line).await?;
-                }
-                line.clear();
-                // One large object must not keep its room for ever.
-                line.shrink_to(1 << 20);
-            }
-            line.extend_from_slice(rest);
-            if line.len() > LONGEST_LINE {
-                return Err(End::Fault(Fault::Answer(format!("a line of more than {LONGEST_LINE} bytes"))));
-            }
-        }
-    }
-
-    /// Tells what a line says; whether it was a bookmark.
-    async fn take(&mut self, line: &[u8]) -> Result<bool, End> {
-        let (kind, object, meta) = match Line::read(line) {
-            Line::Set(object, meta) => (ChangeKind::Set, object, meta),
-            Line::Deleted(object, meta) => (ChangeKind::Deleted, object, meta),
-            Line::Bookmark(version) => {
-                self.advance(&version);
-                self.tell(Told::Version { interest: self.number, version }).await?;
-                return Ok(true);
-            }
-            Line::Expired => return Err(End::Expired),
-            Line::Error(fault) => return Err(End::Fault(fault)),
-        };
-        let is_new = match kind {
-            ChangeKind::Deleted => {
-                self.known.forget(&meta);
-                true
-            }
-            _ => self.known.note(&meta),
-        };
-        let version = meta.resource_version.into_owned();
-        if is_new {
-            let object = Bytes::copy_from_slice(object.get().as_bytes());
-            self.tell_change(kind, version.clone(), object).await?;
-        }
-        self.advance(&version);
-        Ok(false)
-    }
-
-    fn advance(&mut self, version: &str) {
-        if !version.is_empty() {
-            version.clone_into(&mut self.version);
-        }
     }
 }
 
