@@ -1,9 +1,9 @@
 use super::facts::JobFacts;
 use super::failure::RuleHit;
-use super::orphan::{held_with_node, not_ready_with_node};
+use super::idle::{ended_after, held_with_node, not_ready_with_node, pending};
 use super::teardown::torn_down_by;
 use super::{Failure, TornDownBy};
-use crate::model::{ContainerEnd, ContainerKind, Job, Phase, Pod, PodCondition, TEARDOWN_PATIENCE_SECONDS, Time};
+use crate::model::{ContainerEnd, ContainerKind, Phase, Pod, PodCondition, TEARDOWN_PATIENCE_SECONDS, Time};
 use crate::policy::{Endings, MatchedBy, RecordedRule, evaluate};
 use crate::report::Class;
 use crate::source::Snapshot;
@@ -194,35 +194,6 @@ impl<'s> JobFacts<'s> {
             )
         })
     }
-}
-
-/// A pod that cannot start: at once for errors of image, configuration or creation, after `pending_after` seconds where
-/// it may still come.
-pub(super) fn pending<'s>(
-    workload: usize,
-    job: Option<&'s Job>,
-    pod: &'s Pod,
-    now: Option<Time>,
-    pending_after: i64,
-) -> Option<Failure<'s>> {
-    let waiting = pod.waiting()?;
-    let may_still_come = matches!(
-        &*waiting.reason,
-        "ContainerCreating" | "PodInitializing" | "Pending" | "Unschedulable" | "SchedulingGated" | "SchedulerError"
-    );
-    if may_still_come {
-        #[allow(clippy::cast_precision_loss)] // seconds of a wait
-        let long_enough = now?.since(waiting.since?) >= pending_after as f64;
-        if !long_enough {
-            return None;
-        }
-    }
-    Some(Failure { end: None, ..Failure::of_pod(Class::Pending, workload, job, pod) })
-}
-
-/// Whether a pod was being deleted and ended after a moment.
-pub(super) fn ended_after(pod: &Pod, moment: Time) -> bool {
-    pod.deletion_requested.is_some() && pod.finished_at().is_some_and(|ended| ended > moment)
 }
 
 /// Whether no rule could ever match: the kubelet refused the pod and left nothing but a reason (jobset#1091).

@@ -10,6 +10,7 @@ mod facts;
 mod failure;
 mod gone;
 mod group;
+mod idle;
 mod job;
 mod job_set;
 mod line;

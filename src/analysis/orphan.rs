@@ -1,16 +1,14 @@
 //! Pods without a Job: it is not in the data, or there is none.
 
-use super::job::{ended_after, pending};
-use super::{Failure, Told, TornDownBy};
-use crate::model::{Job, Node, Phase, Pod, Restart, TEARDOWN_PATIENCE_SECONDS, Time};
+use super::idle::{ended_after, held_with_node, not_ready, not_ready_with_node, pending};
+use super::{Failure, TornDownBy};
+use crate::model::{Phase, Pod, Restart, TEARDOWN_PATIENCE_SECONDS, Time};
 use crate::report::Class;
 use crate::source::Snapshot;
 
 /// How long after a container ended it is no news any more that it did, while it runs: the kubelet forgets its back-off after
 /// as long (`MaxContainerBackOff` twice, `pkg/kubelet/kuberuntime`).
 const NEWS_SECONDS: i64 = 600;
-/// How long a pod may be not ready before it is told, in seconds: probes fail now and then.
-const UNREADY_SECONDS: i64 = 60;
 
 /// Failures of a pod without a Job in the data; their workload is for the caller to fill in. Nothing is said about rules: the
 /// policy is not known, or there is none.
@@ -76,58 +74,4 @@ fn hangs(pod: &Pod, now: Option<Time>) -> Option<Failure<'_>> {
 fn holds_its_place(pod: &Pod) -> bool {
     let kinds = ["StatefulSet", "DaemonSet"];
     pod.owner.as_ref().is_some_and(|owner| kinds.iter().any(|kind| owner.is("apps", kind)))
-}
-
-/// A pod that was asked to end on a node whose kubelet has gone silent: it does not before the kubelet is back, the node is
-/// deleted, or the pod is by force (`pkg/controller/podgc`).
-pub(super) fn held_with_node<'s>(
-    workload: usize,
-    job: Option<&'s Job>,
-    pod: &'s Pod,
-    snapshot: &'s Snapshot,
-) -> Option<Failure<'s>> {
-    let node = snapshot.node(pod.node.as_deref()?).filter(|node| node.is_silent && pod.is_terminating())?;
-    Some(with_node(workload, job, pod, node, node.ready_since.or(pod.deletion_requested)))
-}
-
-/// A pod that runs on a node whose kubelet has gone silent, or reports that it is not ready: the node's controller has taken
-/// `Ready` from it (`pkg/controller/nodelifecycle`, `MarkPodsNotReady`).
-pub(super) fn not_ready_with_node<'s>(
-    workload: usize,
-    job: Option<&'s Job>,
-    pod: &'s Pod,
-    snapshot: &'s Snapshot,
-) -> Option<Failure<'s>> {
-    let unready = pod.unready()?;
-    let node = snapshot.node(pod.node.as_deref()?).filter(|node| node.ready == Some(false))?;
-    Some(with_node(workload, job, pod, node, node.ready_since.or(unready.since)))
-}
-
-fn with_node<'s>(workload: usize, job: Option<&'s Job>, pod: &'s Pod, node: &Node, since: Option<Time>) -> Failure<'s> {
-    let how = if node.is_silent { "its kubelet has stopped reporting" } else { "it is not ready" };
-    let told = Told {
-        reason: Some("NodeNotReady".into()),
-        message: Some(format!("node {}: {how}", node.name).into()),
-        at: since,
-        ..Told::default()
-    };
-    let failure = Failure { end: None, ..Failure::of_pod(Class::NotReady, workload, job, pod) };
-    Failure { told: Some(Box::new(told)), ..failure }
-}
-
-/// A pod that runs and has not been ready for a while; one that is still starting is given as long as one that waits.
-fn not_ready(pod: &Pod, now: Option<Time>, pending_after: i64) -> Option<Failure<'_>> {
-    let unready = pod.unready()?;
-    let patience = if unready.is_starting { pending_after.max(UNREADY_SECONDS) } else { UNREADY_SECONDS };
-    if now?.seconds() - unready.since?.seconds() < patience {
-        return None;
-    }
-    let told = Told {
-        reason: Some(unready.reason.clone().unwrap_or_else(|| "NotReady".into())),
-        message: unready.message.clone(),
-        at: unready.since,
-        ..Told::default()
-    };
-    let failure = Failure { end: None, ..Failure::of_pod(Class::NotReady, 0, None, pod) };
-    Some(Failure { told: Some(Box::new(told)), ..failure })
 }

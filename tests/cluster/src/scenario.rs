@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::api::{Api, annotation, array, label, text};
 use crate::family::step::Step;
+use crate::wait::{Answer, until};
 use crate::{kinds, yaml};
 
 #[derive(Clone)]
@@ -132,6 +133,22 @@ pub(crate) struct Restart {
     pub(crate) after: f64,
 }
 
+/// Creates an object, and asks again where a webhook refuses it: Kueue's for `TrainJob`s serves before it knows the Trainer's
+/// runtimes, and calls them unsupported until then. What is wrong with an object stays wrong.
+async fn admitted(api: &Api, path: &str, object: &Value) -> Result<()> {
+    let limit = std::time::Duration::from_secs(30);
+    until("an object to be admitted", limit, || async {
+        match api.create(path, object).await {
+            Ok(_) => Ok(Answer::Ready(())),
+            Err(error) if format!("{error:#}").contains("admission webhook") => {
+                Ok(Answer::NotYet(format!("{error:#}")))
+            }
+            Err(error) => Err(error),
+        }
+    })
+    .await
+}
+
 impl Scenario {
     /// Every file of `scenarios/`.
     pub(crate) fn all() -> Result<Vec<Self>> {
@@ -198,7 +215,7 @@ impl Scenario {
             if namespace.is_empty() {
                 api.ensure(&path, object).await?;
             } else {
-                api.create(&path, object).await?;
+                admitted(api, &path, object).await?;
             }
         }
         Ok(())
