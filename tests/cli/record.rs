@@ -66,7 +66,8 @@ fn the_recorders_manifest_is_right() {
 /// What was deleted is told as it was, and that it was deleted.
 #[test]
 fn a_job_that_a_journal_tells_the_deletion_of_is_explained_and_said_to_be_gone() {
-    let line = |kind: &str, rest: &str| format!(r#"{{"kind":"{kind}","apiVersion":"kubectl-sigapps/v1alpha1",{rest}}}"#);
+    let line =
+        |kind: &str, rest: &str| format!(r#"{{"kind":"{kind}","apiVersion":"kubectl-sigapps/v1alpha1",{rest}}}"#);
     let job = r#"{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"etl","namespace":"ml","uid":"u","resourceVersion":"VERSION"},
         "spec":{"backoffLimit":0},"status":{"failed":1,"conditions":[{"type":"Failed","status":"True","reason":"BackoffLimitExceeded",
         "message":"Job has reached the specified backoff limit","lastTransitionTime":"2026-11-30T09:00:00Z"}]}}"#
