@@ -123,7 +123,11 @@ pub(super) fn without_secrets(text: &str) -> String {
 }
 
 fn replace(pattern: &LazyLock<Option<Regex>>, text: &mut String, with: impl Fn(&Captures) -> String) {
-    let Some(pattern) = pattern.as_ref() else { return };
+    let Some(pattern) = pattern.as_ref() else {
+        // A pattern that does not hold is no reason to let anything through.
+        HIDDEN.clone_into(text);
+        return;
+    };
     if let std::borrow::Cow::Owned(replaced) = pattern.replace_all(text, with) {
         *text = replaced;
     }

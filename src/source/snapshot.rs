@@ -225,7 +225,7 @@ impl Resource {
 /// All that was read, reduced to what may tell of a failure.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// The kubeconfig context; `None` for files.
+    /// The kubeconfig context, of recordings as well; `None` for other files.
     pub cluster: Option<String>,
     /// Jobs, by namespace, name and uid.
     pub jobs: Vec<Job>,

@@ -82,5 +82,5 @@ fn a_job_that_a_journal_tells_the_deletion_of_is_explained_and_said_to_be_gone()
     let told = |lines: &[String]| run(&["explain", "job/etl", "-f", "-"]).stdin(lines.join("\n") + "\n").output();
     let (there, gone) = (told(&there), told(&gone));
     assert!(!there.contains("deleted since"), "{there}");
-    assert!(gone.contains("failed 1h") && gone.contains("it has been deleted since"), "{gone}");
+    assert!(gone.contains("failed 60m ago") && gone.contains("it has been deleted since"), "{gone}");
 }
