@@ -110,7 +110,7 @@ const NOT_TRAINING: [&str; 19] = [
 ];
 
 /// Whether a variable of this name may tell of checkpoints.
-pub(super) fn is_sign_name(name: &str) -> bool {
+pub(crate) fn is_sign_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let is_every = || EVERY.iter().any(|(every, _)| *every == name);
     let lists: [&[&str]; 3] = [&PLACES, &PERHAPS, &RESUME];

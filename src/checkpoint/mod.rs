@@ -20,7 +20,9 @@ mod template;
 mod tests;
 mod words;
 
+pub(crate) use generic::is_sign_name;
 pub use report::{Answer, Checkpoints, Durable, Kind, Loss, Resumes, Saves, Sign, Sigterm};
+pub(crate) use shown::is_secret_name;
 pub use template::{Container, Mount, Template, Value, Volume, VolumeSource};
 
 use finding::Finding;
@@ -145,6 +147,11 @@ fn with_mount(finding: Finding, container: &Container, template: &Template) -> F
 }
 
 /// Whether a part of the name is `checkpoint` or `ckpt`, and none says that it holds logs.
+/// Whether an annotation of a template tells of checkpoints.
+pub(crate) fn names_annotation(key: &str) -> bool {
+    key == POD_SNAPSHOT || BESIDE.iter().any(|beside| key.starts_with(beside))
+}
+
 pub(crate) fn names_checkpoints(name: &str) -> bool {
     let is = |part: &str| matches!(part, "checkpoint" | "checkpoints" | "checkpointing" | "ckpt" | "ckpts");
     let name = name.to_ascii_lowercase();

@@ -44,7 +44,7 @@ fn without_credentials(scheme: &str, url: &str) -> String {
 }
 
 /// Whether a variable's name says that its value is a secret. Such values replace nothing.
-pub(super) fn is_secret_name(name: &str) -> bool {
+pub(crate) fn is_secret_name(name: &str) -> bool {
     let secret =
         ["TOKEN", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASS", "CREDENTIAL", "CREDENTIALS", "KEY", "SAS"];
     name.split('_').any(|part| secret.iter().any(|secret| part.eq_ignore_ascii_case(secret)))

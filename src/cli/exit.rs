@@ -91,6 +91,13 @@ pub(super) fn restart_table() -> String {
         .to_owned()
 }
 
+/// The same for what records.
+pub(super) fn record_table() -> String {
+    "Exit codes:\n  0    it was recorded; with --follow, it was asked to end and all is written\n  1    it could not be \
+     recorded, or no more of it\n  2    wrong usage\n  130  interrupted before a snapshot was whole: none was written"
+        .to_owned()
+}
+
 fn table_of(codes: &[ExitCode]) -> String {
     let mut table = "Exit codes:\n".to_owned();
     for code in codes {

@@ -9,6 +9,7 @@ mod failures;
 mod input;
 mod options;
 mod output;
+mod record;
 mod restart;
 mod schema;
 mod scope;
@@ -37,6 +38,7 @@ static AFTER_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::
 static REPORT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::report_table);
 static WAIT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::wait_table);
 static PLAIN_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::plain_table);
+static RECORD_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::record_table);
 static RESTART_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::restart_table);
 
 #[derive(Debug, Subcommand)]
@@ -53,6 +55,9 @@ enum Command {
     /// Restart one workload, after saying what is lost and what speaks against it
     #[command(after_help = RESTART_HELP.as_str())]
     Restart(Box<restart::RestartArgs>),
+    /// Keep evidence that Kubernetes forgets: a snapshot, or with --follow a journal of changes
+    #[command(after_help = RECORD_HELP.as_str())]
+    Record(Box<record::RecordArgs>),
     /// Print the JSON Schema of what -o json and -o jsonl print
     Schema(schema::SchemaArgs),
 }
@@ -72,6 +77,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Explain(arguments) => arguments.run(),
         Command::Wait(arguments) => arguments.run(),
         Command::Restart(arguments) => arguments.run(),
+        Command::Record(arguments) => arguments.run(),
         Command::Schema(arguments) => arguments.run(),
     };
     match result {

@@ -65,6 +65,20 @@ impl<'de: 'a, 'a> Deserialize<'de> for LabelsView<'a> {
     }
 }
 
+/// The keys of the annotations that are used.
+pub(crate) const ANNOTATIONS_READ: [&str; 10] = [
+    "batch.kubernetes.io/job-completion-index",
+    "batch.kubernetes.io/job-index-failure-count",
+    "batch.kubernetes.io/job-index-ignored-failure-count",
+    "podsnapshot.gke.io/origin-pod",
+    "kubectl-sigapps/rule-names",
+    "deployment.kubernetes.io/revision",
+    "deprecated.daemonset.template.generation",
+    "agents.x-k8s.io/pod-name",
+    "leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start",
+    "argocd.argoproj.io/tracking-id",
+];
+
 /// The annotations that are used; others, which may hold whole manifests, are skipped unread.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -189,5 +203,18 @@ impl MetaView<'_> {
     /// When deletion was asked for: `deletionTimestamp` lies one grace period after that.
     pub(super) fn deletion_requested(&self) -> Option<Time> {
         self.deletion_timestamp.0.map(|at| at.plus_seconds(-self.deletion_grace_period_seconds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_annotation_that_is_used_is_among_those_that_are_named() {
+        let all: BTreeMap<&str, &str> = ANNOTATIONS_READ.into_iter().map(|key| (key, key)).collect();
+        let json = serde_json::to_string(&all).unwrap();
+        let view: AnnotationsView = serde_json::from_str(&json).unwrap();
+        assert!(!format!("{view:?}").contains("\"\""), "{view:?}");
     }
 }

@@ -41,7 +41,9 @@ mod volume_snapshot;
 mod word;
 
 pub use amount::Amount;
-pub(crate) use apps::{ControllerRevisionView, DaemonSetView, DeploymentView, ReplicaSetView, StatefulSetView};
+pub(crate) use apps::{
+    ControllerRevisionView, DaemonSetView, DeploymentView, ReplicaSetView, StatefulSetView, may_be_shown,
+};
 pub use apps::{DaemonSet, Deployment, Revision, StatefulSet, TemplateLeaf};
 pub use claim::Claim;
 pub(crate) use claim::ClaimView;
@@ -62,6 +64,7 @@ pub use job_set::{
 pub(crate) use job_set_view::JobSetView;
 pub use leader_worker_set::LeaderWorkerSet;
 pub(crate) use leader_worker_set::LeaderWorkerSetView;
+pub(crate) use meta::ANNOTATIONS_READ;
 pub use meta::{MetaView, Owner, OwnerView};
 pub(crate) use node::NodeView;
 pub use node::{Node, NodeRare};
@@ -74,6 +77,7 @@ pub use pod::{
 pub(crate) use pod_checkpoint::PodCheckpointView;
 pub use pod_failure_policy::{Action, ConditionPattern, ExitCodes, Operator, PodFailurePolicy, Rule};
 pub(crate) use pod_snapshot::PodSnapshotView;
+pub(crate) use pod_template::NOT_RECORDED;
 pub use pod_template::checkpoints_of;
 pub(crate) use pod_view::PodView;
 pub use quantity::Quantity;

@@ -251,10 +251,16 @@ impl MountView<'_> {
     }
 }
 
+/// How the value of a variable begins that a recording does not tell. It is the same at each start.
+pub(crate) const NOT_RECORDED: &str = "(not recorded)";
+
 impl VariableView<'_> {
     fn value(&self) -> checkpoint::Value<'_> {
         use checkpoint::Value;
-        let Some(from) = &self.value_from else { return Value::Told(&self.value) };
+        let Some(from) = &self.value_from else {
+            let is_told = !self.value.starts_with(NOT_RECORDED);
+            return if is_told { Value::Told(&self.value) } else { Value::Configured };
+        };
         let is_configured = [&from.config_map, &from.secret, &from.resource];
         match &from.field {
             Some(field) => Value::Field(&field.field_path),

@@ -14,7 +14,7 @@ mod schema;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use checkpoint::{
     AnswerReport, CheckpointReport, DeletedBy, DeletionReport, DurableReport, SavesReport, SigtermReport,
@@ -100,7 +100,7 @@ pub struct ReportScope {
 }
 
 /// What became of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SourceState {
     /// Read to its end.

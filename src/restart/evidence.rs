@@ -107,7 +107,7 @@ fn is_not_there(error: &RequestError) -> bool {
 }
 
 /// Container and whether it is its log from before the last restart.
-fn logs_of(pod: &Value) -> Vec<(String, bool)> {
+pub(crate) fn logs_of(pod: &Value) -> Vec<(String, bool)> {
     let failed = text(pod, "/status/phase") == "Failed";
     let statuses = ["initContainerStatuses", "containerStatuses"];
     let statuses = statuses.into_iter().flat_map(|list| array(pod, &format!("/status/{list}")));

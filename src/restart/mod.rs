@@ -39,6 +39,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use command::Commands;
+pub(crate) use evidence::logs_of;
 pub use kind::Kind;
 pub use patch::Patch;
 pub use run::run;

@@ -32,6 +32,11 @@ pub(super) enum Kind {
     Queued,
     /// A list within a list.
     List,
+    /// The lines of a recording that are no objects.
+    Recording,
+    RecordingStatus,
+    Change,
+    Log,
 }
 
 impl Kind {
@@ -64,6 +69,10 @@ impl Kind {
             "SandboxWarmPool" if of("extensions.agents.x-k8s.io") => Some(Self::SandboxWarmPool),
             "TrainJob" if of("trainer.kubeflow.org") => Some(Self::TrainJob),
             "Workload" if of("kueue.x-k8s.io") => Some(Self::Queued),
+            "Recording" if of("kubectl-sigapps") => Some(Self::Recording),
+            "RecordingStatus" if of("kubectl-sigapps") => Some(Self::RecordingStatus),
+            "Change" if of("kubectl-sigapps") => Some(Self::Change),
+            "Log" if of("kubectl-sigapps") => Some(Self::Log),
             other if other.ends_with("List") => Some(Self::List),
             _ => None,
         }
@@ -80,7 +89,9 @@ impl Kind {
     /// The resource that it is counted under.
     pub(super) const fn resource(self) -> Resource {
         match self {
-            Self::Pod | Self::List => Resource::Pods,
+            Self::Pod | Self::List | Self::Recording | Self::RecordingStatus | Self::Change | Self::Log => {
+                Resource::Pods
+            }
             Self::Job => Resource::Jobs,
             Self::CronJob => Resource::CronJobs,
             Self::JobSet => Resource::JobSets,

@@ -8,11 +8,13 @@ pub mod file;
 mod intake;
 mod kind;
 mod nearest;
+mod recorded;
 mod snapshot;
 mod splitter;
 
 pub use crate::report::{Source, SourceState};
 pub use intake::{Filter, Intake, Skipped, Tally};
 pub use nearest::nearest;
+pub use recorded::{Header, RECORDING, RecordedSource, Status};
 pub use snapshot::{Resource, Snapshot};
 pub use splitter::{Ending, ListHead, ObjectSink, Position, Splitter};

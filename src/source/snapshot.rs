@@ -1,9 +1,9 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::model::{
     Claim, CronJob, DaemonSet, Deployment, DisaggregatedSet, Event, Head, Job, JobSet, LeaderWorkerSet, Node, Owner,
-    Pod, Queued, Revision, Sandbox, SandboxClaim, SandboxWarmPool, StatefulSet, Taken, Time, TrainJob, Word,
+    Pod, Queued, Revision, Sandbox, SandboxClaim, SandboxWarmPool, StatefulSet, Taken, Time, TrainJob, Uid, Word,
 };
 use crate::report::Source;
 use crate::request::TargetKind;
@@ -225,7 +225,7 @@ impl Resource {
 /// All that was read, reduced to what may tell of a failure.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// The kubeconfig context; `None` for files.
+    /// The kubeconfig context, of recordings as well; `None` for other files.
     pub cluster: Option<String>,
     /// Jobs, by namespace, name and uid.
     pub jobs: Vec<Job>,
@@ -271,6 +271,8 @@ pub struct Snapshot {
     pub train_jobs: Vec<TrainJob>,
     /// Kueue's `Workload`s.
     pub queued: Vec<Queued>,
+    /// The Jobs, `JobSet`s and pods among these that a journal tells the deletion of, by uid.
+    pub gone: BTreeSet<Uid>,
     /// What was read and what was not.
     pub sources: Vec<Source>,
     /// The newest time in the data.

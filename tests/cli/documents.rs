@@ -22,7 +22,7 @@ fn the_readmes_output_is_real() {
 fn the_readmes_dump_holds_all_that_is_read() {
     let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
     let (_, after) = readme.split_once("Make one with:").unwrap();
-    let (recipe, _) = after.split_once("`failures` and `explain` only read").unwrap();
+    let (recipe, _) = after.split_once("Or with `kubectl sigapps record`").unwrap();
     let named: BTreeSet<&str> = recipe.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let untold: Vec<&str> = sigapps::source::Resource::ALL
         .iter()

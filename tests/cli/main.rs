@@ -8,6 +8,7 @@ mod documents;
 mod explain;
 mod formats;
 mod printing;
+mod record;
 mod restart;
 #[cfg(unix)]
 mod runbooks;

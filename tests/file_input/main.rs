@@ -3,3 +3,4 @@
 mod dumps;
 mod faults;
 mod forms;
+mod recordings;

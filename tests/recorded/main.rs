@@ -22,6 +22,7 @@ mod job_set_traps;
 mod job_sets;
 mod job_sets_made_up;
 mod kep_4443;
+mod kept;
 mod made_up;
 mod nodes;
 mod odd_moments;

@@ -10,7 +10,7 @@ use crate::support::{View, explanation, fixture, items_of, story_of};
 /// What is planted: in no output may it be seen.
 const SECRET: &str = "hunter2";
 
-fn recordings() -> Vec<String> {
+pub(crate) fn recordings() -> Vec<String> {
     let folder = std::fs::read_dir(fixture("recorded")).unwrap();
     let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".json")?.to_owned())).collect();
@@ -19,7 +19,7 @@ fn recordings() -> Vec<String> {
 }
 
 /// All that is told of some objects: the report, the lines, and the explanation of each workload, pod and node.
-fn all_told(items: &[Value], folder: &Path) -> Vec<Value> {
+pub(crate) fn all_told(items: &[Value], folder: &Path) -> Vec<Value> {
     let path = folder.join("objects.json");
     std::fs::write(&path, json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()).unwrap();
     let story = story_of(&path, &View { all: true, ..View::default() });

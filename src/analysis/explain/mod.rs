@@ -24,7 +24,7 @@ use super::{Analysis, Failure, Workload, object};
 use crate::model::{Job, Owner, Phase, Pod, Time};
 use crate::policy::parse_message;
 use crate::report::{API_VERSION, Class, Evidence, Explanation, Situation, SourceState, WorkloadRef, WorkloadState};
-use crate::source::Resource;
+use crate::source::{Resource, Snapshot};
 
 /// All that is told of a subject.
 struct Facts<'a, 's> {
@@ -65,9 +65,20 @@ pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Expl
         missing: facts.missing(),
         suggestions: Vec::new(),
         sources,
-        notes: facts.notes(),
+        notes: facts.notes().into_iter().chain(deleted_since(analysis.snapshot, subject)).collect(),
         verdict_tells,
     }
+}
+
+/// Said of what a journal tells the deletion of: the rest is how it was before.
+fn deleted_since(snapshot: &Snapshot, subject: Subject) -> Option<String> {
+    let uid = match subject {
+        Subject::Job(job) => job.uid.as_ref()?,
+        Subject::JobSet(job_set) => job_set.uid.as_ref()?,
+        Subject::Pod(pod) => pod.uid.as_ref()?,
+        _ => return None,
+    };
+    snapshot.gone.contains(uid).then(|| "it has been deleted since: this is what the journal tells of it".to_owned())
 }
 
 /// Whether a failure is one of the subject's: advice for others does not belong to its story.

@@ -171,7 +171,7 @@ fn walk(value: &Value, path: &str, interner: &mut Interner, leaves: &mut Vec<Tem
 
 /// Whether a field can hold no secret. People write passwords into variables, commands, arguments, annotations, and headers
 /// of probes.
-fn can_be_shown(path: &str) -> bool {
+pub(crate) fn can_be_shown(path: &str) -> bool {
     let field = path.rsplit_once("].").map_or(path, |(_, field)| field);
     let is_of = |heads: &[&str]| heads.iter().any(|head| field.starts_with(head));
     is_of(&[

@@ -117,13 +117,10 @@ fn read_cluster(
     Ok(ReadCluster { snapshot: Snapshot { cluster: Some(name), sources, ..intake.finish() }, uid })
 }
 
-/// Tells of what was not read; what is denied of one API group in one line.
+/// Tells of what was not read.
 fn tell_of(sources: &[Source], talk: &mut dyn FnMut(&str)) {
-    let denied: Vec<&Source> = sources.iter().filter(|source| source.state == SourceState::Denied).collect();
-    for source in sources {
-        if let Some(line) = said(source, &denied) {
-            talk(&line);
-        }
+    for line in said(sources) {
+        talk(&line);
     }
 }
 
@@ -179,8 +176,14 @@ fn source(cluster: &str, resource: Resource, outcome: &Outcome, objects: u64) ->
     }
 }
 
-/// The line that tells of a source that was not read to its end; of what is denied of one API group, the first has it.
-fn said(source: &Source, denied: &[&Source]) -> Option<String> {
+/// The lines that tell of sources that were not read to their end. What is denied of one API group is told in one.
+pub(crate) fn said(sources: &[Source]) -> Vec<String> {
+    let denied: Vec<&Source> = sources.iter().filter(|source| source.state == SourceState::Denied).collect();
+    sources.iter().filter_map(|source| line(source, &denied)).collect()
+}
+
+/// Of what is denied of one API group, the first source has the line.
+fn line(source: &Source, denied: &[&Source]) -> Option<String> {
     let Source { resource, message, .. } = source;
     let message = message.as_deref().unwrap_or_default();
     match source.state {

@@ -121,20 +121,31 @@ fn unpacking(packer: &Packer, path: &str) -> String {
 /// Only where nothing at all can be reported; whatever else is wrong is told in [`Snapshot::sources`].
 pub fn read(paths: &[String], filter: Filter, talk: &mut dyn FnMut(&str)) -> Result<Snapshot, FileError> {
     let mut intake = Intake::new(filter);
-    let mut accounts = Vec::new();
+    let mut accounts: Vec<Account> = Vec::new();
     for input in walk::inputs(paths)? {
         accounts.push(stream::read_input(input, &mut intake)?);
     }
     if intake.recognised() == 0 && intake.lists() == 0 {
         return Err(nothing_found(paths, &accounts));
     }
+    if let Some(first) = accounts.first_mut() {
+        for gap in intake.recorded().gaps() {
+            first.cut(gap, None);
+        }
+    }
     for account in &accounts {
         if let Some(line) = account.warning() {
             talk(&line);
         }
     }
-    let sources = resources(&intake).chain(accounts.into_iter().map(Account::into_source)).collect();
-    Ok(Snapshot { sources, ..intake.finish() })
+    let cluster = intake.recorded().cluster();
+    let sources: Vec<Source> = resources(&intake).chain(accounts.into_iter().map(Account::into_source)).collect();
+    // What was denied when it was recorded is told as then.
+    let recorded: Vec<Source> = sources.iter().filter(|source| source.file.is_none()).cloned().collect();
+    for line in super::cluster::said(&recorded) {
+        talk(&line);
+    }
+    Ok(Snapshot { cluster, sources, ..intake.finish() })
 }
 
 fn nothing_found(paths: &[String], accounts: &[Account]) -> FileError {
@@ -158,6 +169,18 @@ fn resources(intake: &Intake) -> impl Iterator<Item = Source> {
     Resource::ALL.into_iter().map(|resource| {
         let objects = intake.tally(resource).objects;
         let found = objects > 0;
+        if let Some(recorded) = intake.recorded().source(resource.name()) {
+            // What was not read when it was recorded, is told as then.
+            return Source {
+                cluster: intake.recorded().cluster(),
+                resource: resource.name().to_owned(),
+                file: None,
+                state: recorded.state,
+                objects,
+                skipped: recorded.skipped,
+                message: recorded.message.clone(),
+            };
+        }
         Source {
             cluster: None,
             resource: resource.name().to_owned(),

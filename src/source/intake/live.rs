@@ -58,7 +58,7 @@ impl Intake {
     }
 
     /// Empties a place in the list of a kind.
-    fn clear(&mut self, kind: Kind, at: usize) {
+    pub(super) fn clear(&mut self, kind: Kind, at: usize) {
         match kind {
             Kind::Pod => self.pods[at] = None,
             Kind::Job => self.jobs[at] = None,
@@ -81,7 +81,7 @@ impl Intake {
             Kind::SandboxWarmPool => self.sandbox_warm_pools[at] = None,
             Kind::TrainJob => self.train_jobs[at] = None,
             Kind::Queued => self.queued[at] = None,
-            Kind::List => {}
+            Kind::List | Kind::Recording | Kind::RecordingStatus | Kind::Log | Kind::Change => {}
         }
     }
 

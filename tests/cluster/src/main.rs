@@ -21,6 +21,7 @@ mod kubelet;
 mod printing;
 mod queueing;
 mod random_job;
+mod recorder;
 mod restarts;
 mod results;
 mod scenario;

@@ -19,7 +19,7 @@ use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::tool::{Failure, Tool, listed};
 use crate::wait::{Answer, until};
-use crate::{access, cli};
+use crate::{access, cli, recorder};
 
 /// The slowest: the CronJob's next minute, and three failures with 10 and 20 s between them.
 const PLAYED: Duration = Duration::from_secs(150);
@@ -34,7 +34,8 @@ const MORE: [&str; 4] = [
 /// Every test that needs the scenarios.
 pub(crate) fn names() -> Vec<String> {
     let scenarios = EXPECTATIONS.iter().map(|expectation| format!("scenario-{}", expectation.name));
-    let others = MORE.iter().chain(&cli::NAMES).chain(&access::NAMES).map(|name| (*name).to_owned());
+    let others =
+        MORE.iter().chain(&cli::NAMES).chain(&access::NAMES).chain(&recorder::NAMES).map(|name| (*name).to_owned());
     scenarios.chain(jobsets::scenarios::names()).chain(others).collect()
 }
 
@@ -43,7 +44,10 @@ pub(crate) async fn run(assets: &Assets, program: &Path, results: &mut Results) 
     let plane = ControlPlane::start(assets, Parts::Everything).await?;
     let tool = Tool::new(program, &plane.kubeconfig)?;
     let watch = Watch::start(&plane.api);
+    let mut recorder = recorder::Recorder::start(&tool, &plane.api).await?;
     let kubelet = start(&plane).await?;
+    // In the second of the three attempts of llama-70b.
+    recorder.kill_and_go_on().await?;
     await_all(&plane.api).await?;
     let histories = jobsets::scenarios::await_default(&plane, &watch).await?;
     println!("scenarios: played in {:.0} s", began.elapsed().as_secs_f32());
@@ -69,10 +73,27 @@ pub(crate) async fn run(assets: &Assets, program: &Path, results: &mut Results) 
             results.record(name, outcome);
         }
     }
+    if results.wants(recorder::JOURNAL) {
+        results.record(recorder::JOURNAL, recorder.check(&histories).await);
+    }
+    if results.wants(recorder::SNAPSHOT) {
+        results.record(recorder::SNAPSHOT, same_in_snapshot(&plane.api, &tool).await);
+    }
     cli::check(&tool, &plane, results).await;
     access::check(&tool, &plane, results).await;
     drop(kubelet);
     Ok(())
+}
+
+/// What is expected of the cluster is told by a snapshot of it.
+async fn same_in_snapshot(api: &Api, tool: &Tool) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (_, failures) = recorder::snapshot(tool, folder.path()).await?;
+    for expectation in EXPECTATIONS {
+        check(api, expectation, &failures).await?;
+    }
+    owned(&failures, "data", "cronjob/backup", (0, "FailJob"))?;
+    owned(&failures, "ml-team", "jobset/llama-70b", (1, "FailJob"))
 }
 
 /// Pods go on to end while the result lives.

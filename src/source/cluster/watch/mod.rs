@@ -163,9 +163,18 @@ impl<'a> Watch<'a> {
 
     /// Follows something more; its number, by which it is told of.
     pub fn add(&mut self, interest: Interest) -> usize {
+        self.begin(interest, false)
+    }
+
+    /// Reads something once: it is listed, and not watched behind that.
+    pub fn read(&mut self, interest: Interest) -> usize {
+        self.begin(interest, true)
+    }
+
+    fn begin(&mut self, interest: Interest, once: bool) -> usize {
         let number = self.interests;
         self.interests += 1;
-        self.local.spawn_local(Stream::new(number, interest, Rc::clone(&self.hub)).run());
+        self.local.spawn_local(Stream::new(number, interest, once, Rc::clone(&self.hub)).run());
         number
     }
 

@@ -41,6 +41,8 @@ pub(super) struct Stream {
     group_version: String,
     /// Up to where all was told.
     pub(super) version: String,
+    /// Whether the list is all that is wanted.
+    once: bool,
     /// Whether a list was told whole.
     listed: bool,
     /// Lists that expired on their way, so that the next is read in one page: it cannot.
@@ -67,7 +69,7 @@ enum Next {
 }
 
 impl Stream {
-    pub(super) fn new(number: usize, interest: Interest, hub: Rc<Hub>) -> Self {
+    pub(super) fn new(number: usize, interest: Interest, once: bool, hub: Rc<Hub>) -> Self {
         Self {
             number,
             interest,
@@ -76,6 +78,7 @@ impl Stream {
             path: String::new(),
             group_version: String::new(),
             version: String::new(),
+            once,
             listed: false,
             in_one_page: false,
         }
@@ -95,7 +98,7 @@ impl Stream {
                 backoff.reset();
             }
             next = match end {
-                Ok(()) if is_list => Next::Watch,
+                Ok(()) if is_list && !self.once => Next::Watch,
                 Ok(()) | Err(End::Over) => Next::Stop,
                 Err(End::Orderly) => {
                     // A server that ends each watch at once is not to be asked in a circle.

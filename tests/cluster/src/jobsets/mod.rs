@@ -8,13 +8,15 @@ mod decisions;
 pub(crate) mod differential;
 mod expectations;
 mod failure_policy;
-mod history;
+pub(crate) mod history;
 mod player;
 mod random;
 mod remains;
 pub(crate) mod scenarios;
 mod told;
 pub(crate) mod watched;
+
+pub(crate) use scenarios::agreed_in_file;
 
 /// `jobset.sigs.k8s.io/` and the name of a label on child Jobs and pods.
 const RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";

@@ -114,6 +114,15 @@ async fn check_one(tool: &Tool, history: &History) -> Result<()> {
     verdict(&explained, history)
 }
 
+/// What a recording tells of a `JobSet` is what was watched of it.
+pub(crate) async fn agreed_in_file(tool: &Tool, recording: &Path, history: &History) -> Result<()> {
+    let (namespace, name) = history.name();
+    let explained = tool.explain_in(recording, &format!("jobset/{name}"), namespace).await?;
+    let wrong = errors(&of_workload(&explained)?, history);
+    ensure!(wrong.is_empty(), "in `explain`:\n  {}", wrong.join("\n  "));
+    verdict(&explained, history)
+}
+
 /// The sentence names what a person looks for first.
 fn verdict(explained: &Value, history: &History) -> Result<()> {
     let verdict = text(explained, "/verdict");

@@ -1,0 +1,24 @@
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// A new file that nobody else may read: names, images and messages of a whole cluster are in it.
+pub fn private(path: &Path) -> io::Result<File> {
+    options().truncate(true).open(path)
+}
+
+/// The same, with what is in it left as it is.
+pub(super) fn append_to(path: &Path) -> io::Result<File> {
+    options().truncate(false).open(path)
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.create(true).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options
+}
