@@ -1,7 +1,7 @@
 //! The recipes of docs/runbooks.md are run as they are written, with a recorded cluster in the place of a live one.
 //!
 //! Those that need programs beside sh and kubectl are run where these are: `RECIPES_WITH='jq duckdb'` names them, as CI
-//! does.
+//! does. Where what they print has changed, and rightly, `RECIPES_WRITE=1` writes the runbook anew.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -98,7 +98,15 @@ fn recipes_do_what_the_runbook_says() {
         let output = Bench::new().run(recipe, &project().join(WORLD));
         assert_eq!(output.status.code(), Some(recipe.exits), "{}: {}", recipe.name, text(&output.stderr));
         assert_eq!(text(&output.stderr), "", "{}", recipe.name);
-        assert_eq!(text(&output.stdout), recipe.prints, "{}", recipe.name);
+        let printed = text(&output.stdout);
+        if std::env::var_os("RECIPES_WRITE").is_some() && !recipe.prints.is_empty() {
+            let shown = |prints: &str| format!("{}```\n\n```text\n{prints}```", recipe.script);
+            let path = project().join("docs/runbooks.md");
+            let document = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(&path, document.replace(&shown(&recipe.prints), &shown(&printed))).unwrap();
+        } else {
+            assert_eq!(printed, recipe.prints, "{}", recipe.name);
+        }
         ran += 1;
     }
     assert!(ran >= 6, "{ran} recipes were run");
