@@ -4,10 +4,10 @@
 //! The rooms, in the order data walks through them; none reaches back:
 //! arguments ([`cli`]) → [`request`] → [`source`] (a [`source::Snapshot`]) → [`analysis`] → [`advice`] → [`report`] →
 //! [`render`]. [`fleet`] puts reports of several clusters together. [`model`] holds what is read of each kind, [`policy`]
-//! the rules of the Job controller, [`checkpoint`] what pod templates tell of checkpoints, `gitops` the marks of who applies an object; `kubectl` and
-//! `shell` make the commands that are printed, `words` names and numbers in sentences; [`jsonpath`] cuts fields out of
-//! what is printed. [`restart`] starts a workload again; no other room asks for writes. [`record`] keeps what was read,
-//! for a later reading.
+//! the rules of the Job controller, [`checkpoint`] what pod templates tell of checkpoints, `gitops` the marks of who
+//! applies an object; `kubectl` and `shell` make the commands that are printed, `words` names and numbers in sentences;
+//! [`jsonpath`] cuts fields out of what is printed. [`restart`] starts a workload again; no other room asks for writes.
+//! [`record`] keeps what was read, for a later reading.
 
 pub mod advice;
 pub mod analysis;

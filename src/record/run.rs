@@ -90,6 +90,7 @@ impl Sources {
             SourceState::Unreadable => 3,
             SourceState::Denied => 4,
             SourceState::Truncated => 5,
+            SourceState::Unreachable => 6,
         };
         match self.by_resource.get_mut(&resource) {
             Some(before) if worse(before.state) > worse(source.state) => before.skipped += source.skipped,

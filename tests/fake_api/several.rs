@@ -145,6 +145,64 @@ fn many_clusters_are_all_told_in_the_order_of_the_contexts() {
     assert_eq!(fleet.report(&[])["groups"][0]["failures"], 20);
 }
 
+/// What a report of these contexts says beside an earlier one of others: failures that are new, and that are known.
+fn beside(fleet: &Fleet, then: &[&str], now: &[&str], more: &[&str]) -> (u64, u64) {
+    let flags = |contexts: &[&str]| contexts.iter().map(|it| format!("--context={it}")).collect::<Vec<_>>();
+    let (then, now) = (flags(then), flags(now));
+    let run = |flags: &[String], more: &[&str]| {
+        let flags = flags.iter().map(String::as_str);
+        fleet.run(&["failures", "-o", "json"].into_iter().chain(flags).chain(more.iter().copied()).collect::<Vec<_>>())
+    };
+    let file = fleet.home().join("then.json");
+    std::fs::write(&file, run(&then, more).stdout).unwrap();
+    let baseline = format!("--baseline={}", file.display());
+    let report: Value = serde_json::from_str(&run(&now, &[more, &[&*baseline]].concat()).stdout).unwrap();
+    let number = |member: &str| report[member]["failures"].as_u64().unwrap();
+    (number("summary"), number("baseline"))
+}
+
+#[test]
+fn what_one_cluster_had_already_is_new_in_another() {
+    let apis: Vec<FakeApi> = (0..3).map(|_| SMALL.start()).collect();
+    let fleet = Fleet::of(["eu", "us", "asia"].iter().zip(&apis).map(|(name, api)| context(name, api)).collect());
+    for more in [&[][..], &["--group-by=node"], &["--group-by=workload"], &["--group-by=cause"]] {
+        for (then, now, expected) in [
+            (&["eu", "us"][..], &["eu", "us"][..], (0, 2)),
+            (&["eu", "us"], &["us", "asia"], (1, 1)),
+            (&["eu"], &["eu", "us"], (1, 1)),
+            (&["eu", "us"], &["us"], (0, 1)),
+            (&["eu", "us"], &["asia"], (1, 0)),
+            (&["eu"], &["us"], (1, 0)),
+        ] {
+            assert_eq!(beside(&fleet, then, now, more), expected, "{now:?} beside {then:?} with {more:?}");
+        }
+    }
+}
+
+#[test]
+fn failures_of_all_clusters_are_one_list_with_one_head_and_one_order() {
+    let apis = [5, 1, 3].map(|code| Small { code, ..SMALL }.start());
+    let fleet = Fleet::of(["a", "b", "c"].iter().zip(&apis).map(|(name, api)| context(name, api)).collect());
+    let csv = fleet.failures(&["-o", "csv", "--sort-by=.exitCode"]).stdout;
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(lines[0].starts_with("cluster,") && lines.len() == 4, "{csv}");
+    let order: Vec<&str> = lines[1..].iter().map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!(order, ["b", "c", "a"]);
+    let lines = fleet.failures(&["-o", "jsonl", "--sort-by=.exitCode"]).stdout;
+    let codes: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["exitCode"].clone()).collect();
+    assert_eq!(codes, [1, 3, 5]);
+}
+
+#[test]
+fn several_clusters_are_not_watched() {
+    let api = SMALL.start();
+    let fleet = Fleet::of(vec![context("eu", &api), context("us", &api)]);
+    let ran = fleet.run(&["failures", "--all-contexts", "--watch"]);
+    assert_eq!((ran.code, &*ran.stderr), (Some(2), "error: --watch follows one cluster: give one --context\n"));
+    assert!(api.requests().is_empty(), "it is told before anything is read");
+}
+
 #[test]
 fn where_nobody_takes_what_was_read_the_rest_is_given_up() {
     let apis: Vec<FakeApi> = (0..20).map(|_| SMALL.start()).collect();
@@ -154,9 +212,9 @@ fn where_nobody_takes_what_was_read_the_rest_is_given_up() {
     let mut taken = 0;
     let read = read_each_in(&environment, &places, &scope, &|_, _| {}, &mut |_, _| {
         taken += 1;
-        Err(std::io::ErrorKind::BrokenPipe.into())
+        Err("nobody reads it")
     });
-    assert_eq!((read.unwrap_err().kind(), taken), (std::io::ErrorKind::BrokenPipe, 1));
+    assert_eq!((read, taken), (Err("nobody reads it"), 1));
     let asked = apis.iter().filter(|api| !api.requests().is_empty()).count();
     assert!(asked < 20, "clusters were read that nobody waits for");
 }

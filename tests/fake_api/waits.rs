@@ -1,6 +1,8 @@
 //! `wait` against a server of which each test plays the part: the end is told in each way that it can come.
 
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -403,13 +405,18 @@ fn a_group_of_a_leader_worker_set_that_is_made_anew_is_told_by_its_events() {
             "message": "Worker pod vllm-1-2 failed, deleted leader pod vllm-1 to recreate group 1",
         })
     };
-    let api = |after: u32| {
+    let api = |after: u32, object_last: bool| {
+        let asked = Arc::new((Mutex::new(false), Condvar::new()));
         FakeApi::start(move |request| match (request.path(), from(request)) {
             ("/apis/leaderworkerset.x-k8s.io", _) => {
                 let version = json!({"groupVersion": "leaderworkerset.x-k8s.io/v1", "version": "v1"});
                 Reply::json(200, json!({"kind": "APIGroup", "preferredVersion": version}).to_string())
             }
             (LWS, None) => {
+                if object_last {
+                    let limit = Duration::from_secs(20);
+                    drop(asked.1.wait_timeout_while(asked.0.lock().unwrap(), limit, |asked| !*asked).unwrap());
+                }
                 let mut lws = lws();
                 lws["kind"] = "LeaderWorkerSet".into();
                 lws["apiVersion"] = "leaderworkerset.x-k8s.io/v1".into();
@@ -424,14 +431,20 @@ fn a_group_of_a_leader_worker_set_that_is_made_anew_is_told_by_its_events() {
             {
                 listed("Event", 7, &[told(4, 2)])
             }
-            ("/api/v1/namespaces/ml/events", Some(_)) => open(event("MODIFIED", "v1", "Event", &told(8, after))),
+            ("/api/v1/namespaces/ml/events", Some(_)) => {
+                *asked.0.lock().unwrap() = true;
+                asked.1.notify_all();
+                open(event("MODIFIED", "v1", "Event", &told(8, after)))
+            }
             _ => world(request),
         })
     };
-    let ran = wait(&api(3), &["lws/vllm", "--for=restarted"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for object_last in [false, true] {
+        let ran = wait(&api(3, object_last), &["lws/vllm", "--for=restarted", "--timeout=20s"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
     // What was told before the wait, and is told again, is no restart.
-    assert_eq!(wait(&api(2), &["lws/vllm", "--for=restarted", "--timeout=2s"]).code, Some(5));
+    assert_eq!(wait(&api(2, false), &["lws/vllm", "--for=restarted", "--timeout=2s"]).code, Some(5));
 }
 
 #[test]

@@ -461,7 +461,8 @@ impl Waited {
         let Target { kind, name } = self.subject();
         let subject = find(&snapshot, Some(kind), &name).ok()?;
         let by_now = self.restarts(subject);
-        let restarts = *self.before.get_or_insert(by_now);
+        // Of Events only those are counted that came since the wait began; the object may be seen later than these.
+        let restarts = *self.before.get_or_insert_with(|| restarts(subject));
         let settings = Settings { awaited: self.awaited, early: self.early, restarts };
         match (judge(subject, &settings, by_now), self.awaited) {
             (Judgement::Open, _) => None,

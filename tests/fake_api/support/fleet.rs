@@ -148,6 +148,10 @@ impl Fleet {
         Self { home, names: contexts.into_iter().map(|it| it.name).collect() }
     }
 
+    pub(crate) fn home(&self) -> &std::path::Path {
+        self.home.path()
+    }
+
     /// What the library needs to know to read them all: each context's connection, in these surroundings.
     pub(crate) fn places(&self) -> (Environment, Vec<Place>) {
         let connection = |name: &String| Connection { context: Some(name.clone()), ..Connection::default() };
