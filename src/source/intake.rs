@@ -1,7 +1,8 @@
+mod journal;
 mod live;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -10,16 +11,16 @@ use serde::Deserialize;
 
 use super::Ending;
 use super::kind::{Kind, Shape};
-use super::recorded::{ChangeView, Recorded};
+use super::recorded::Recorded;
 use super::snapshot::{Resource, Snapshot};
 use super::splitter::{ListHead, ObjectSink, Position, Splitter};
 use crate::model::{
     Claim, ClaimView, ControllerRevisionView, CronJob, CronJobView, DaemonSet, DaemonSetView, Deployment,
     DeploymentView, DisaggregatedSet, DisaggregatedSetView, Event, EventView, Interner, Job, JobSet, JobSetView,
-    JobView, LeaderWorkerSet, LeaderWorkerSetView, MetaView, Node, NodeView, ObjectView, Owner, Phase, Pod,
-    PodCheckpointView, PodSnapshotView, PodView, Queued, QueuedView, ReplicaSetView, Revision, Sandbox, SandboxClaim,
-    SandboxClaimView, SandboxView, SandboxWarmPool, SandboxWarmPoolView, StatefulSet, StatefulSetView,
-    TEARDOWN_PATIENCE_SECONDS, Taken, Time, TrainJob, TrainJobView, Uid, View, VolumeSnapshotView, Word,
+    JobView, LeaderWorkerSet, LeaderWorkerSetView, MetaView, Node, NodeView, Owner, Pod, PodCheckpointView,
+    PodSnapshotView, PodView, Queued, QueuedView, ReplicaSetView, Revision, Sandbox, SandboxClaim, SandboxClaimView,
+    SandboxView, SandboxWarmPool, SandboxWarmPoolView, StatefulSet, StatefulSetView, TEARDOWN_PATIENCE_SECONDS, Taken,
+    Time, TrainJob, TrainJobView, View, VolumeSnapshotView, Word,
 };
 use crate::request::{Scope, Selector, Subject};
 use live::Live;
@@ -336,65 +337,6 @@ impl Intake {
             }
         }
         Ok(())
-    }
-
-    /// Takes a line of a recording that is no object.
-    fn take_line(&mut self, kind: Kind, bytes: &[u8], at: Position) -> Result<(), serde_json::Error> {
-        match kind {
-            Kind::Recording => {
-                // An empty cluster was recorded, too.
-                self.lists += 1;
-                self.recorded.header(parse(bytes)?);
-            }
-            Kind::RecordingStatus => self.newest = self.newest.max(self.recorded.status(parse(bytes)?)),
-            Kind::Change => {
-                let change: ChangeView = parse(bytes)?;
-                self.newest = self.newest.max(Time::parse(change.at));
-                let object = change.object.get().as_bytes();
-                if change.what != "missed" {
-                    self.object(object, &ListHead::default(), at);
-                }
-                if matches!(change.what, "deleted" | "missed") {
-                    self.note_gone(object);
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Notes that an object was deleted. Its earlier states may be read only later.
-    fn note_gone(&mut self, object: &[u8]) {
-        let Some(kind) = first_members(object).and_then(|(kind, api_version)| Kind::of(kind, api_version)) else {
-            return;
-        };
-        if let Ok(view) = parse::<ObjectView>(object) {
-            self.gone.insert(key_of(kind, &view.metadata), kind);
-        }
-    }
-
-    /// What was deleted is evidence of what it was: how pods ended, Jobs and `JobSet`s with the attempts before the last one,
-    /// Events. Of anything else, and of pods that had not failed, nothing is amiss any more.
-    fn let_go(&mut self) -> BTreeSet<Uid> {
-        let mut uids = BTreeSet::new();
-        for (key, kind) in std::mem::take(&mut self.gone) {
-            let Some(index) = self.seen.get(&key).map(|seen| seen.kept).filter(|kept| *kept != NOT_KEPT) else {
-                continue;
-            };
-            let index = index as usize;
-            match kind {
-                Kind::Job => uids.extend(self.jobs[index].as_ref().and_then(|job| job.uid.clone())),
-                Kind::JobSet => uids.extend(self.job_sets[index].as_ref().and_then(|job_set| job_set.uid.clone())),
-                Kind::Pod => {
-                    let pod = &mut self.pods[index];
-                    *pod = pod.take().filter(|pod| pod.phase == Phase::Failed);
-                    uids.extend(pod.as_ref().and_then(|pod| pod.uid.clone()));
-                }
-                Kind::Event => {}
-                other => self.clear(other, index),
-            }
-        }
-        uids
     }
 
     /// Takes an object of which all that is kept stands in itself.
