@@ -114,6 +114,14 @@ impl ConnectionArgs {
         contexts
     }
 
+    /// A variable that is not set must not hide one of several clusters.
+    pub(super) fn ensure_contexts_named(&self) -> Result<(), UsageError> {
+        if self.context.len() > 1 && self.context.iter().any(String::is_empty) {
+            return Err(UsageError("one of the --context given is empty: name it, or leave it out".to_owned()));
+        }
+        Ok(())
+    }
+
     /// The same flags with one context.
     pub(super) fn of_context(&self, context: &str) -> Self {
         Self { context: vec![context.to_owned()], ..self.clone() }

@@ -92,7 +92,8 @@ pub(super) struct FailuresArgs {
     #[arg(long, value_name = "PATH")]
     sort_by: Option<String>,
 
-    /// Only what is new beside a report that `failures -o json` printed: other groups, and other workloads of the same groups
+    /// Only what is new beside a report that `failures -o json` printed, - for standard input: other groups, and other
+    /// workloads of the same groups
     #[arg(long, value_name = "FILE")]
     baseline: Option<String>,
 

@@ -195,6 +195,14 @@ fn failures_of_all_clusters_are_one_list_with_one_head_and_one_order() {
 }
 
 #[test]
+fn a_variable_that_is_not_set_hides_no_cluster() {
+    let api = SMALL.start();
+    let fleet = Fleet::of(vec![context("eu", &api), context("us", &api)]);
+    fleet.run(&["failures", "--context=eu", "--context="]).says(2, &["error: one of the --context given is empty"]);
+    assert!(api.requests().is_empty());
+}
+
+#[test]
 fn several_clusters_are_not_watched() {
     let api = SMALL.start();
     let fleet = Fleet::of(vec![context("eu", &api), context("us", &api)]);
@@ -227,7 +235,10 @@ fn degrades(down: crate::support::fleet::Context, said: &str, state: &str, argum
     let ran = fleet.failures(&[arguments, &["-o", "json"]].concat());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let lines: Vec<&str> = ran.stderr.lines().filter(|line| !line.contains("trying again")).collect();
-    assert!(lines.len() == 1 && lines[0].starts_with("down is left out: ") && lines[0].contains(said), "{ran:?}");
+    assert!(
+        lines.len() == 1 && lines[0].starts_with("warning: down is left out: ") && lines[0].contains(said),
+        "{ran:?}"
+    );
     let report = report_of(&ran);
     assert_eq!(report["scope"]["contexts"], json!(["down", "up"]));
     assert_eq!(
@@ -465,7 +476,7 @@ fn a_workload_asked_for_by_name_need_not_be_in_every_cluster() {
         .failures(&["job/train", "job/gone"])
         .says(1, &["error: job/gone is in none of the 2 clusters that were read"]);
     let fleet = Fleet::of(vec![context("eu", &eu), at("down", &nobody())]);
-    fleet.failures(&["job/gone"]).says(1, &["is in none of the 1 cluster that was read; not read: down"]);
+    fleet.failures(&["job/gone"]).says(1, &["job/gone is not in the one cluster that was read; not read: down"]);
 }
 
 #[test]

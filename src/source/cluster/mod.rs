@@ -137,7 +137,14 @@ async fn run(
     let api = Api::new(client, destination, patience, talk);
     let lister = Lister { api: &api, intake: Arc::clone(intake), chunk_size: scope.chunk_size };
     let reading = Reading { lister, namespace: scope.namespace.as_deref() };
-    tokio::try_join!(all_of(&reading, scope), async { Ok(if identify { reading.cluster_uid().await } else { None }) })
+    let uid = async { Ok(if identify { reading.cluster_uid().await } else { None }) };
+    let read = tokio::try_join!(all_of(&reading, scope), uid)?;
+    let is_empty = intake.lock().unwrap_or_else(PoisonError::into_inner).recognised() == 0;
+    // One of several clusters may well be without a namespace that others have.
+    if is_empty && !identify {
+        reading.ensure_namespace().await?;
+    }
+    Ok(read)
 }
 
 /// Everything that `scope` asks for.

@@ -74,6 +74,21 @@ impl<'a> Reading<'a> {
         serde_json::from_slice::<Namespace>(&body).ok().map(|namespace| namespace.metadata.uid)
     }
 
+    /// An error where the server says that the namespace is not there: a slip of the keyboard must not read as "nothing
+    /// failed". Who may not read it is not told, and nothing is said.
+    pub(super) async fn ensure_namespace(&self) -> Result<(), ClusterError> {
+        let Some(name) = self.namespace else { return Ok(()) };
+        match self.api().fetch("namespaces", &format!("/api/v1/namespaces/{name}"), JSON).await {
+            // In these words, and not that the path is unknown.
+            Err(Fault::Status(status))
+                if status.code == 404 && status.message == format!("namespaces {name:?} not found") =>
+            {
+                Err(ClusterError::NoNamespace(name.to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Reads a list; `query` names what the server filters by.
     pub(super) async fn list(
         &self,
