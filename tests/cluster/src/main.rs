@@ -240,6 +240,10 @@ async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
         let ran = restarts::run_all(assets, &tool, &mut results).await;
         results.record_error("restarts", ran);
     }
+    if access::minimal_names().iter().any(|name| results.wants(name)) {
+        let ran = access::prove_minimal(assets, &tool, &mut results).await;
+        results.record_error("access-minimal", ran);
+    }
     if waits::names().iter().any(|name| results.wants(name)) {
         let ran = waits::run_all(assets, &tool, &mut results).await;
         results.record_error("waits", ran);
