@@ -13,6 +13,9 @@ mod subjects;
 mod support;
 mod targets;
 mod tls;
+mod tolerance;
+#[path = "../shared/tomorrow.rs"]
+mod unknown;
 mod waits;
 mod watched;
 mod watches;

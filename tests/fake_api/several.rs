@@ -420,6 +420,26 @@ fn one_cluster_at_two_addresses_is_counted_once_where_it_can_be_known() {
     assert_eq!(Fleet::of(vec![context("a", &a), context("b", &b)]).report(&[])["summary"]["failures"], 2);
 }
 
+/// The same may then be counted twice, which whoever reads the report must know.
+#[test]
+fn where_nobody_may_tell_which_cluster_it_is_that_is_said() {
+    let api = SMALL.with(|request| {
+        let is_asked = request.path().ends_with("/kube-system");
+        is_asked.then(|| Reply::status(403, "Forbidden", "namespaces is forbidden"))
+    });
+    let here = |name: &str, host: &str| at(name, &api.url(host));
+    let ran = Fleet::of(vec![here("by-number", "127.0.0.1"), here("by-name", "localhost")]).failures(&[]);
+    for context in ["by-number", "by-name"] {
+        let said = format!(
+            "{context}: whether another context leads to the same cluster is told by its server's address alone"
+        );
+        assert!(ran.stderr.contains(&said), "{ran:?}");
+    }
+    let known = Small { uid: "c1", ..SMALL }.start();
+    let ran = Fleet::of(vec![context("one", &known), at("two", &known.url("localhost"))]).failures(&[]);
+    assert!(!ran.stderr.contains("address alone"), "{ran:?}");
+}
+
 #[test]
 fn where_one_user_is_refused_another_of_the_same_cluster_may_read_it() {
     let api = SMALL.with(|request| {

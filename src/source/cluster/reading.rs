@@ -60,7 +60,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The uid of the namespace `kube-system`, which stands for the cluster: it cannot be deleted. `None` where it may not be
-    /// read; what else is wrong the lists meet as well. Source: Kubernetes `plugin/pkg/admission/namespace/lifecycle`.
+    /// read, which is said; what else is wrong the lists meet as well. Source: Kubernetes `plugin/pkg/admission/namespace/lifecycle`.
     pub(super) async fn cluster_uid(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Namespace {
@@ -70,7 +70,17 @@ impl<'a> Reading<'a> {
         struct Metadata {
             uid: String,
         }
-        let body = self.api().fetch("namespaces", "/api/v1/namespaces/kube-system", JSON).await.ok()?;
+        let body = match self.api().fetch("namespaces", "/api/v1/namespaces/kube-system", JSON).await {
+            Ok(body) => body,
+            Err(Fault::Status(Status { code: 403, message, .. })) => {
+                self.api().say(&format!(
+                    "whether another context leads to the same cluster is told by its server's address alone, reading its \
+                     identity was refused: {message}"
+                ));
+                return None;
+            }
+            Err(_) => return None,
+        };
         serde_json::from_slice::<Namespace>(&body).ok().map(|namespace| namespace.metadata.uid)
     }
 
