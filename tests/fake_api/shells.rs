@@ -209,7 +209,7 @@ fn fish_offers_what_may_follow() {
         // fish says of what it found itself what that is.
         let is_one = |line: &&str| expected.iter().any(|one| line == one || line.starts_with(&format!("{one}\t")));
         let offered: Vec<&str> = offered.lines().collect();
-        assert!(offered.iter().all(|line| is_one(line)) && offered.len() == expected.len(), "{typed}: {offered:?}");
+        assert!(offered.iter().all(is_one) && offered.len() == expected.len(), "{typed}: {offered:?}");
     }
 }
 
