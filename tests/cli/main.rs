@@ -7,6 +7,8 @@ mod checkpoints;
 mod documents;
 mod explain;
 mod formats;
+#[cfg(unix)]
+mod packaging;
 mod printing;
 mod record;
 mod restart;

@@ -63,6 +63,14 @@ pub(crate) async fn grant(api: &Api, file: &str, user: &str) -> Result<()> {
     Ok(())
 }
 
+/// Makes the roles of one published file, and gives them to nobody.
+pub(crate) async fn publish(api: &Api, file: &str) -> Result<()> {
+    for role in published(file)? {
+        api.ensure(&format!("{RBAC}/clusterroles"), &role).await?;
+    }
+    Ok(())
+}
+
 async fn bind(api: &Api, role: &Value, user: &str) -> Result<()> {
     api.ensure(&format!("{RBAC}/clusterroles"), role).await?;
     let binding = json!({
