@@ -19,7 +19,7 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
     cargo deny check licenses bans sources
-    shellcheck .ci/run .ci/release-check .ci/reproducible
+    shellcheck .ci/run .ci/release-check .ci/reproducible completions/kubectl-sigapps.bash completions/kubectl_complete-sigapps
     cd .github/tools && go tool actionlint
 
 # Format all code
@@ -37,6 +37,21 @@ schema: build
     "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema failure > docs/schema/failure.v1alpha1.json
     "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema explanation > docs/schema/explanation.v1alpha1.json
     "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema restart > docs/schema/restart.v1alpha1.json
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema version > docs/schema/version.v1alpha1.json
+
+# Write completions/ anew from the tool
+completions: build
+    mkdir -p completions
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" completion bash > completions/kubectl-sigapps.bash
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" completion zsh > completions/_kubectl-sigapps
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" completion fish > completions/kubectl-sigapps.fish
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" completion powershell > completions/kubectl-sigapps.ps1
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" completion kubectl > completions/kubectl_complete-sigapps
+    chmod +x completions/kubectl_complete-sigapps
+
+# Write the manual pages: one a command, made with each release and kept nowhere
+man folder="target/man": build
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" man {{ folder }}
 
 # Test against a real control plane; the first time builds it from Go modules (20 minutes)
 cluster *arguments: build

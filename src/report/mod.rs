@@ -10,6 +10,7 @@ mod job_set;
 mod restart;
 mod rollout;
 mod schema;
+mod version;
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,8 @@ pub use job_set::{
 };
 pub use restart::{DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, RestartStep, StepState};
 pub use rollout::{RolloutReport, TemplateChange};
-pub use schema::{explanation_schema, failure_schema, report_schema, restart_schema};
+pub use schema::{explanation_schema, failure_schema, report_schema, restart_schema, version_schema};
+pub use version::Version;
 
 use crate::model::{Time, Word};
 use crate::policy::NameSource;
@@ -532,11 +534,18 @@ pub enum Safety {
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
     /// The object: `pod/data/etl-x2f4b`.
-    pub object: String,
+    pub object: Box<str>,
     /// The field's path in it.
-    pub path: String,
+    pub path: Box<str>,
     /// The value there.
-    pub value: String,
+    pub value: Box<str>,
+}
+
+impl Evidence {
+    /// The value of a field of an object.
+    pub fn new(object: impl Into<Box<str>>, path: impl Into<Box<str>>, value: impl Into<Box<str>>) -> Self {
+        Self { object: object.into(), path: path.into(), value: value.into() }
+    }
 }
 
 /// A fact that a suggestion rests on.

@@ -1,6 +1,8 @@
 //! Reads of a cluster that is a server in this process, with the faults that real ones have.
 
 mod checkpoints;
+#[cfg(target_os = "linux")]
+mod completion;
 mod faults;
 mod kubeconfigs;
 mod late_pods;
@@ -9,6 +11,8 @@ mod others;
 mod record;
 mod restarts;
 mod several;
+#[cfg(target_os = "linux")]
+mod shells;
 mod subjects;
 mod support;
 mod targets;
