@@ -224,11 +224,11 @@ mod plugins {
         command.env("KUBECTL_SIGAPPS_COMPLETION_MS", "3000");
         assert_eq!(printed(&mut command, &["failures", "job/"]), ":4\n");
         let child = std::fs::read_to_string(ran).unwrap();
-        assert!(is_over(Path::new("/proc").join(child.trim())), "process {child} is left");
+        assert!(is_over(&Path::new("/proc").join(child.trim())), "process {child} is left");
     }
 
     /// Whether a process has ended, or ends soon; a zombie has.
-    fn is_over(process: PathBuf) -> bool {
+    fn is_over(process: &Path) -> bool {
         let ended = |stat: std::io::Result<String>| stat.is_err() || stat.is_ok_and(|stat| stat.contains(") Z "));
         let began = Instant::now();
         while !ended(std::fs::read_to_string(process.join("stat"))) {

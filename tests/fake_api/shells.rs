@@ -102,7 +102,7 @@ impl Terminal {
         self.seen.clear();
         self.press(typed);
         self.press(PRINT);
-        let words: String = words.iter().map(|word| format!("<{word}>")).collect();
+        let words = format!("<{}>", words.join("><"));
         self.await_text(&words);
     }
 }
@@ -209,7 +209,7 @@ fn fish_offers_what_may_follow() {
         // fish says of what it found itself what that is.
         let is_one = |line: &&str| expected.iter().any(|one| line == one || line.starts_with(&format!("{one}\t")));
         let offered: Vec<&str> = offered.lines().collect();
-        assert!(offered.iter().all(|line| is_one(&line)) && offered.len() == expected.len(), "{typed}: {offered:?}");
+        assert!(offered.iter().all(|line| is_one(line)) && offered.len() == expected.len(), "{typed}: {offered:?}");
     }
 }
 

@@ -17,7 +17,7 @@ struct Field {
 
 /// What the rows of a command's output can be sorted by.
 pub(super) fn to_sort_by(line: &Line, typed: &str) -> Answer {
-    next_of(fields(line, false), typed, |path| path.to_owned())
+    next_of(fields(line, false), typed, str::to_owned)
 }
 
 /// `HEAD:PATH`, members of a list; the last is being typed.

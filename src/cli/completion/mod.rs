@@ -1,5 +1,6 @@
 //! `completion`: the scripts by which shells and kubectl ask [`super::complete`].
 
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -42,8 +43,15 @@ pub(super) struct CompletionArgs {
     of: CompletionOf,
 
     /// With `kubectl`: write what it runs as kubectl_complete-sigapps beside kubectl-sigapps on the PATH, or into this folder
-    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, value_hint = ValueHint::DirPath)]
-    install: Option<Option<PathBuf>>,
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        value_hint = ValueHint::DirPath
+    )]
+    install: Option<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -86,10 +94,11 @@ impl CompletionArgs {
             let refusal = "--install is for kubectl's completion: print a shell's, and put it where the shell looks";
             return Err(UsageError(refusal.to_owned()).into());
         }
-        let folder = match folder {
-            Some(folder) => folder,
-            None => of_the_plugin()
-                .context("kubectl-sigapps is in no folder of the PATH: name a folder that is, with --install=DIR")?,
+        let folder = if folder.is_empty() {
+            of_the_plugin()
+                .context("kubectl-sigapps is in no folder of the PATH: name a folder that is, with --install=DIR")?
+        } else {
+            PathBuf::from(folder)
         };
         let file = folder.join(if cfg!(windows) { format!("{PLUGIN}.cmd") } else { PLUGIN.to_owned() });
         install(&file)?;
