@@ -19,7 +19,8 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
     cargo deny check licenses bans sources
-    shellcheck .ci/run completions/kubectl-sigapps.bash completions/kubectl_complete-sigapps
+    shellcheck .ci/run .ci/release-check .ci/reproducible completions/kubectl-sigapps.bash completions/kubectl_complete-sigapps
+    cd .github/tools && go tool actionlint
 
 # Format all code
 fmt:
@@ -70,6 +71,19 @@ differential jobs="5000" jobsets="500" *arguments: build
 # Measure time and memory beside jq and kubectl; see benches/README.md for what it needs
 bench *arguments: build
     benches/run --tool "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" {{ arguments }}
+
+# Build what is shipped: prints where the binary is
+dist target="x86_64-unknown-linux-musl":
+    krew/package.py build {{ target }}
+
+# Pack what can be built here into dist/, and install it with krew: `just krew-package 0.1.0 --binary darwin-arm64=PATH`
+krew-package version *arguments:
+    krew/package.py local {{ version }} {{ arguments }}
+    krew/smoke.py {{ version }}
+
+# Build what is shipped twice, in other folders, and compare
+reproducible *target:
+    .ci/reproducible {{ target }}
 
 # Run all that CI runs
 ci:

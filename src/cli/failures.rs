@@ -1,4 +1,5 @@
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
@@ -9,9 +10,10 @@ use super::options::{UsageError, parse_duration, parse_targets};
 use super::output::{Output, PrintArgs};
 use super::scope::{has_gap, options, report_scope, scope_of};
 use super::show::{self, Show, lines};
+use super::sink::Sink;
 use super::watched;
 use super::watching::WatchArgs;
-use super::{CONNECTION, ExitCode, OUTPUT, SELECTION, width};
+use super::{CONNECTION, ExitCode, OUTPUT, SELECTION, width, width_in_file};
 use crate::advice::{Kubectl, advise};
 use crate::analysis::{Analysis, LeftOut, Options, analyse, parts, report};
 use crate::fleet::{ClusterReport, Frame, merge};
@@ -89,6 +91,10 @@ pub(super) struct FailuresArgs {
     /// line), custom-columns-file=FILE
     #[arg(short = 'o', long, value_name = "FORMAT", value_parser = show::parse_output, help_heading = OUTPUT)]
     output: Option<Output>,
+
+    /// Write what -o says to this file instead of stdout, whole or not at all; a file that is there is replaced
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["watch", "watch_only"], help_heading = OUTPUT)]
+    output_file: Option<PathBuf>,
 
     /// Sort groups by this field of theirs, given as a JSONPath (.failures, {.rule.label}); with -o jsonl and csv
     /// failures, with -o name workloads
@@ -186,9 +192,9 @@ impl FailuresArgs {
         let options = options(moment(&request.from, &snapshot)?);
         let mut analysis = analyse(&snapshot, &options);
         let left_out = show.leave_out_known(&mut analysis, request.view.group_by);
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = Sink::open(self.output_file.as_deref())?;
         print(&analysis, &options, &left_out, &mut out)?;
-        out.flush()?;
+        out.finish()?;
         Ok(show.code(has_gap(&snapshot.sources), !analysis.failures.is_empty()))
     }
 
@@ -199,7 +205,7 @@ impl FailuresArgs {
         }
         let (scope, view) = self.asked()?;
         let clusters = Clusters::new(connections, self.all_namespaces)?;
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = Sink::open(self.output_file.as_deref())?;
         let (mut failures, mut reports, mut left_out, mut found) = (Vec::new(), Vec::new(), LeftOut::default(), false);
         let told = clusters.read(&scope, &mut |cluster, snapshot, kubectl| {
             let options = options(&scope, &view, Some(clock()?));
@@ -227,13 +233,17 @@ impl FailuresArgs {
         } else if !show.is_of_single_failures() {
             show.failures(failures.into_iter(), &mut out)?;
         }
-        out.flush()?;
+        out.finish()?;
         Ok(code)
     }
 
     /// How it is shown; mistakes in that are told before anything is read.
     fn show(&mut self) -> anyhow::Result<Show> {
-        let look = Look { width: width(), color: self.color.is_on(), headers: self.print.headers() };
+        let headers = self.print.headers();
+        let look = match self.output_file {
+            None => Look { width: width(), color: self.color.is_on(), headers },
+            Some(_) => Look { width: width_in_file(), color: self.color.is_on_in_file(), headers },
+        };
         let show = Show::new(self.output.as_ref(), &self.print, self.sort_by.take(), look, self.exit_code)?
             .since(self.baseline.take(), self.group_by)?;
         if self.watch.is_on() {

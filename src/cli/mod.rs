@@ -18,6 +18,7 @@ mod schema;
 mod scope;
 mod screen;
 mod show;
+mod sink;
 mod version;
 mod wait;
 mod watched;
@@ -164,8 +165,17 @@ fn talk(line: &str) {
 
 /// Columns of what is printed: `COLUMNS`, else the terminal's, else enough for long lines in a file.
 fn width() -> usize {
-    let from_env = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let from_terminal =
         || terminal_size::terminal_size().filter(|_| io::stdout().is_terminal()).map(|(width, _)| usize::from(width.0));
+    width_or(from_terminal)
+}
+
+/// The same of what goes to a file, whatever stdout is.
+fn width_in_file() -> usize {
+    width_or(|| None)
+}
+
+fn width_or(from_terminal: impl FnOnce() -> Option<usize>) -> usize {
+    let from_env = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     from_env.or_else(from_terminal).filter(|width| *width >= 20).unwrap_or(160)
 }

@@ -1,6 +1,5 @@
-use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
 use clap::{Args, ValueHint};
@@ -10,6 +9,7 @@ use flate2::write::GzEncoder;
 use super::connection::ConnectionArgs;
 use super::input::{clock, ensure_one_namespace};
 use super::options::{UsageError, parse_duration};
+use super::sink::Half;
 use super::{CONNECTION, ExitCode, OUTPUT, SELECTION, talk};
 use crate::model::Time;
 use crate::record::{self, Journal, Keeping, Logs, Marker, Order, Policy, RecordError, Recorded};
@@ -202,25 +202,12 @@ fn now() -> Time {
     clock().unwrap_or(Time::from_seconds(0))
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all, packed unless its name says otherwise.
 fn whole_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<Recorded, RecordError>,
 ) -> Result<Recorded, RecordError> {
-    let half = half_of(path);
-    let recorded = write_half(&half, path, write);
-    if recorded.is_err() {
-        let _ = fs::remove_file(&half);
-    }
-    recorded
-}
-
-fn write_half(
-    half: &Path,
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<Recorded, RecordError>,
-) -> Result<Recorded, RecordError> {
-    let mut file = BufWriter::new(record::private(half)?);
+    let mut file = Half::open(path)?;
     let is_plain = path.extension().is_some_and(|ending| ending == "jsonl");
     let recorded = if is_plain {
         write(&mut file)?
@@ -230,16 +217,8 @@ fn write_half(
         packed.finish()?;
         recorded
     };
-    let file: File = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_all()?;
-    fs::rename(half, path)?;
+    file.finish()?;
     Ok(recorded)
-}
-
-/// Beside the file, so that it can take its place at once.
-fn half_of(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
 fn default_name(header: &Header, ending: &str) -> String {

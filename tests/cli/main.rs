@@ -10,6 +10,8 @@ mod documents;
 mod explain;
 mod formats;
 mod help;
+#[cfg(unix)]
+mod packaging;
 mod printing;
 mod record;
 mod restart;

@@ -14,6 +14,7 @@ mod differential;
 mod expectations;
 mod family;
 mod fill;
+mod in_cluster;
 mod jobset;
 mod jobsets;
 mod kinds;

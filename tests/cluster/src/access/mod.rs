@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 pub(crate) use minimal::{names as minimal_names, run_all as prove_minimal};
-pub(crate) use roles::grant;
+pub(crate) use roles::{grant, publish};
 
 use crate::api::{Api, array, text};
 use crate::control_plane::ControlPlane;

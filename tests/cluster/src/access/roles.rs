@@ -102,6 +102,14 @@ fn of_rights(name: &str, rights: &[Right]) -> Value {
     })
 }
 
+/// Makes the roles of one published file, and gives them to nobody.
+pub(crate) async fn publish(api: &Api, file: &str) -> Result<()> {
+    for role in published(file)? {
+        api.ensure(&format!("{RBAC}/clusterroles"), &role).await?;
+    }
+    Ok(())
+}
+
 /// Gives a user the roles of one published file.
 pub(crate) async fn grant(api: &Api, file: &str, user: &str) -> Result<()> {
     for role in published(file)? {
