@@ -36,6 +36,7 @@ schema: build
     "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema failure > docs/schema/failure.v1alpha1.json
     "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema explanation > docs/schema/explanation.v1alpha1.json
     "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema restart > docs/schema/restart.v1alpha1.json
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema doctor > docs/schema/doctor.v1alpha1.json
 
 # Test against a real control plane; the first time builds it from Go modules (20 minutes)
 cluster *arguments: build

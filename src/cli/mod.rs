@@ -3,6 +3,7 @@
 mod baseline;
 mod clusters;
 mod connection;
+mod doctor;
 mod exit;
 mod explain;
 mod failures;
@@ -39,6 +40,7 @@ static REPORT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit:
 static WAIT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::wait_table);
 static PLAIN_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::plain_table);
 static RECORD_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::record_table);
+static DOCTOR_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::doctor_table);
 static RESTART_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::restart_table);
 
 #[derive(Debug, Subcommand)]
@@ -58,6 +60,9 @@ enum Command {
     /// Keep evidence that Kubernetes forgets: a snapshot, or with --follow a journal of changes
     #[command(after_help = RECORD_HELP.as_str())]
     Record(Box<record::RecordArgs>),
+    /// Tell what can be seen of a cluster and what not: the first thing to put into a bug report
+    #[command(after_help = DOCTOR_HELP.as_str())]
+    Doctor(Box<doctor::DoctorArgs>),
     /// Print the JSON Schema of what -o json and -o jsonl print
     Schema(schema::SchemaArgs),
 }
@@ -78,6 +83,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Wait(arguments) => arguments.run(),
         Command::Restart(arguments) => arguments.run(),
         Command::Record(arguments) => arguments.run(),
+        Command::Doctor(arguments) => arguments.run(),
         Command::Schema(arguments) => arguments.run(),
     };
     match result {

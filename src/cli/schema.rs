@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 
 use super::ExitCode;
-use crate::report::{explanation_schema, failure_schema, report_schema, restart_schema};
+use crate::report::{doctor_schema, explanation_schema, failure_schema, report_schema, restart_schema};
 
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
@@ -23,6 +23,8 @@ enum SchemaOf {
     Explanation,
     /// What restart -o json and -o yaml print
     Restart,
+    /// What doctor -o json and -o yaml print
+    Doctor,
 }
 
 impl SchemaArgs {
@@ -32,6 +34,7 @@ impl SchemaArgs {
             SchemaOf::Failure => failure_schema(),
             SchemaOf::Explanation => explanation_schema(),
             SchemaOf::Restart => restart_schema(),
+            SchemaOf::Doctor => doctor_schema(),
         };
         writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&schema)?)?;
         Ok(ExitCode::Success)

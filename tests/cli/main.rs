@@ -4,6 +4,7 @@ mod arguments;
 mod bad_input;
 mod baseline;
 mod checkpoints;
+mod doctor;
 mod documents;
 mod explain;
 mod formats;

@@ -11,6 +11,7 @@ mod control_plane;
 mod controllers;
 mod developer;
 mod differential;
+mod doctor;
 mod expectations;
 mod family;
 mod fill;
@@ -220,6 +221,10 @@ async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
     if restarts::NAMES.iter().any(|name| results.wants(name)) {
         let ran = restarts::run_all(assets, &tool, &mut results).await;
         results.record_error("restarts", ran);
+    }
+    if doctor::NAMES.iter().any(|name| results.wants(name)) {
+        let ran = doctor::run_all(assets, &tool, &mut results).await;
+        results.record_error("access-doctor", ran);
     }
     if waits::names().iter().any(|name| results.wants(name)) {
         let ran = waits::run_all(assets, &tool, &mut results).await;
