@@ -9,8 +9,9 @@ fn without_a_cluster_it_says_so_and_tells_the_rest() {
     assert!(lines.next().unwrap().starts_with("as of 20"));
     let rest: Vec<&str> = lines.collect();
     let tool = format!(
-        "Tool        kubectl-sigapps {}, {}/{}",
+        "Tool        kubectl-sigapps {}{}, {}/{}",
         env!("CARGO_PKG_VERSION"),
+        option_env!("SIGAPPS_COMMIT").map_or_else(String::new, |commit| format!(" ({commit})")),
         std::env::consts::OS,
         std::env::consts::ARCH
     );
@@ -19,10 +20,10 @@ fn without_a_cluster_it_says_so_and_tells_the_rest() {
         [
             "",
             "Failed at   kubeconfig",
-            "What to do  name one with --kubeconfig or KUBECONFIG, or have it made by what made the cluster; a dump is",
-            "            read without: kubectl sigapps failures -f FILE",
-            "Steps       kubeconfig FAILED, context -, settings -, credentials -, name lookup -, connection -, TLS -,",
-            "            answer -, sign-in -",
+            "What to do  name one with --kubeconfig or KUBECONFIG, or have it made by what made the cluster; a",
+            "            dump is read without: kubectl sigapps failures -f FILE",
+            "Steps       kubeconfig FAILED, context -, settings -, credentials -, name lookup -, connection -,",
+            "            TLS -, answer -, sign-in -",
             "",
             tool.as_str(),
             "Kubeconfig  ~/.kube/config (not there); the default; 0 contexts",
