@@ -25,7 +25,7 @@ Examples:
   kubectl sigapps doctor -n ml-team --as system:serviceaccount:ml-team:reporter
 
   # The commands that grant what is missing
-  kubectl sigapps doctor -n ml-team -o jsonpath='{range .grants[*].commands[*]}{@}{\"\\n\"}{end}'";
+  kubectl sigapps doctor -n ml-team -o json | jq -r '.grants[].commands[]'";
 
 /// Without `--request-timeout`: longer than a connection may take, so that it is told which of the two was too slow.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -105,12 +105,21 @@ impl DoctorArgs {
     }
 }
 
-/// The tool itself. Who builds a release sets `SIGAPPS_COMMIT`.
+/// The tool itself. A build names its commit in the environment variable `KUBECTL_SIGAPPS_COMMIT`.
 fn tool() -> DoctorTool {
+    let system = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
     DoctorTool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("SIGAPPS_COMMIT").filter(|commit| !commit.is_empty()).map(ToOwned::to_owned),
-        platform: format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH),
+        commit: option_env!("KUBECTL_SIGAPPS_COMMIT").filter(|commit| !commit.is_empty()).map(ToOwned::to_owned),
+        platform: format!("{system}/{architecture}"),
     }
 }
 

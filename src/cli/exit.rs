@@ -101,7 +101,7 @@ pub(super) fn record_table() -> String {
 /// The same for what tells whether reports can be made.
 pub(super) fn doctor_table() -> String {
     "Exit codes:\n  0    jobs and pods can be read: reports can be made\n  1    they cannot be made, or that could not be \
-     found out; what could be is printed all the same\n  2    wrong usage\n  130  interrupted"
+     found out\n  2    wrong usage\n  130  interrupted"
         .to_owned()
 }
 

@@ -69,7 +69,7 @@ fn judged(all_namespaces: bool, answer: impl Fn(&str) -> Answer) -> Doctor {
     let tiers = tiers().unwrap();
     let namespace = (!all_namespaces).then_some("ml-team");
     let checkup = checkup(&tiers, namespace, answer);
-    let tool = DoctorTool { version: "0.1.0".into(), commit: Some("2d0d03c".into()), platform: "linux/x86_64".into() };
+    let tool = DoctorTool { version: "0.1.0".into(), commit: Some("2d0d03c".into()), platform: "linux/amd64".into() };
     let kubectl = Kubectl::default();
     let about = About { tool, all_namespaces, now: Time::from_seconds(NOW), tiers: &tiers, kubectl: &kubectl };
     judge(way(), Some(Ok(checkup)), &about)
@@ -86,14 +86,19 @@ fn text(doctor: &Doctor) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// docs/doctor.md shows what is printed, to the letter.
+/// docs/doctor.md shows what is printed, to the letter. `RECIPES_WRITE=1` writes it anew.
 #[test]
 fn the_documents_example_is_what_is_printed() {
     let printed =
         text(&judged(false, denied(&["get nodes", "get namespaces", "list nodes", "watch nodes", "delete pods"])));
-    let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/doctor.md")).unwrap();
-    let (_, after) = document.split_once("$ kubectl sigapps doctor -n ml-team\n").unwrap();
-    let (shown, _) = after.split_once("```").unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/doctor.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    let command = "$ kubectl sigapps doctor -n ml-team\n";
+    let (before, after) = document.split_once(command).unwrap();
+    let (shown, rest) = after.split_once("```").unwrap();
+    if std::env::var_os("RECIPES_WRITE").is_some() {
+        return std::fs::write(path, format!("{before}{command}{printed}```{rest}")).unwrap();
+    }
     assert_eq!(shown, printed, "{printed}");
 }
 

@@ -109,7 +109,7 @@ pub struct DoctorTool {
     pub version: String,
     /// The commit that it was built from; `null` where the build did not say.
     pub commit: Option<String>,
-    /// Operating system and processor: `linux/x86_64`.
+    /// Operating system and processor by Go's names, as kubectl tells its own: `linux/amd64`.
     pub platform: String,
 }
 
