@@ -37,6 +37,7 @@ schema: build
     "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema failure > docs/schema/failure.v1alpha1.json
     "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema explanation > docs/schema/explanation.v1alpha1.json
     "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema restart > docs/schema/restart.v1alpha1.json
+    "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema doctor > docs/schema/doctor.v1alpha1.json
     "${CARGO_TARGET_DIR:-target}/release/kubectl-sigapps" schema version > docs/schema/version.v1alpha1.json
 
 # Write completions/ anew from the tool

@@ -7,12 +7,13 @@
 //! the rules of the Job controller, [`checkpoint`] what pod templates tell of checkpoints, `gitops` the marks of who
 //! applies an object; `kubectl` and `shell` make the commands that are printed, `words` names and numbers in sentences;
 //! [`jsonpath`] cuts fields out of what is printed. [`restart`] starts a workload again; no other room asks for writes.
-//! [`record`] keeps what was read, for a later reading.
+//! [`record`] keeps what was read, for a later reading. [`doctor`] tells what of a cluster can be seen, and what not.
 
 pub mod advice;
 pub mod analysis;
 pub mod checkpoint;
 pub mod cli;
+pub mod doctor;
 pub mod fleet;
 mod gitops;
 pub mod jsonpath;

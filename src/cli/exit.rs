@@ -118,6 +118,13 @@ pub(super) fn record_table() -> String {
     ])
 }
 
+/// The same for what tells whether reports can be made.
+pub(super) fn doctor_table() -> String {
+    "Exit codes:\n  0    jobs and pods can be read: reports can be made\n  1    they cannot be made, or that could not be \
+     found out\n  2    wrong usage\n  130  interrupted"
+        .to_owned()
+}
+
 fn table_of(codes: &[ExitCode]) -> String {
     table_with(&codes.iter().map(|code| (*code, code.meaning())).collect::<Vec<_>>())
 }

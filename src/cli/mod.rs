@@ -5,6 +5,7 @@ mod clusters;
 mod complete;
 mod completion;
 mod connection;
+mod doctor;
 mod exit;
 mod explain;
 mod failures;
@@ -74,6 +75,7 @@ static WAIT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::w
 static PLAIN_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::plain_table);
 static PRINT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::print_table);
 static RECORD_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::record_table);
+static DOCTOR_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::doctor_table);
 static RESTART_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::restart_table);
 
 #[derive(Debug, Subcommand)]
@@ -93,6 +95,9 @@ enum Command {
     /// Keep evidence that Kubernetes forgets: a snapshot, or with --follow a journal of changes
     #[command(after_help = RECORD_HELP.as_str())]
     Record(Box<record::RecordArgs>),
+    /// Tell what can be seen of a cluster and what not: the first thing to put into a bug report
+    #[command(after_help = DOCTOR_HELP.as_str())]
+    Doctor(Box<doctor::DoctorArgs>),
     /// Print the JSON Schema of what -o json and -o jsonl print
     #[command(after_help = PRINT_HELP.as_str())]
     Schema(schema::SchemaArgs),
@@ -128,6 +133,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Wait(arguments) => arguments.run(),
         Command::Restart(arguments) => arguments.run(),
         Command::Record(arguments) => arguments.run(),
+        Command::Doctor(arguments) => arguments.run(),
         Command::Schema(arguments) => arguments.run(),
         Command::Completion(arguments) => arguments.run(),
         Command::Version(arguments) => arguments.run(),

@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 
 use super::ExitCode;
-use crate::report::{explanation_schema, failure_schema, report_schema, restart_schema, version_schema};
+use crate::report::{doctor_schema, explanation_schema, failure_schema, report_schema, restart_schema, version_schema};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,6 +34,8 @@ enum SchemaOf {
     Restart,
     /// What version -o json and -o yaml print
     Version,
+    /// What doctor -o json and -o yaml print
+    Doctor,
 }
 
 impl SchemaArgs {
@@ -44,6 +46,7 @@ impl SchemaArgs {
             SchemaOf::Explanation => explanation_schema(),
             SchemaOf::Restart => restart_schema(),
             SchemaOf::Version => version_schema(),
+            SchemaOf::Doctor => doctor_schema(),
         };
         writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&schema)?)?;
         Ok(ExitCode::Success)

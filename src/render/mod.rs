@@ -4,6 +4,7 @@ mod age;
 mod attempts;
 mod checkpoints;
 mod csv;
+mod doctor;
 mod explanation;
 mod fields;
 mod json;
@@ -21,7 +22,7 @@ use std::io::{self, Write};
 
 pub use fields::{Columns, ColumnsError, Fields, FieldsError};
 
-use crate::report::{Explanation, FailureLine, FailureReport, Restart, RestartStep, Version};
+use crate::report::{Doctor, Explanation, FailureLine, FailureReport, Restart, RestartStep, Version};
 
 /// The formats a report is printed in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,6 +98,27 @@ pub fn explanation(
         ExplanationFormat::Yaml => yaml::print(explanation, out),
         ExplanationFormat::Markdown => markdown::print(explanation, rules, out),
         ExplanationFormat::Name => name::print_one(&explanation.subject, out),
+    }
+}
+
+/// The formats in which it is told what can be seen of a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DoctorFormat {
+    /// For a person.
+    #[default]
+    Text,
+    /// As JSON.
+    Json,
+    /// As YAML.
+    Yaml,
+}
+
+/// Prints what can be seen of a cluster.
+pub fn doctor(report: &Doctor, format: DoctorFormat, look: Look, out: &mut impl Write) -> io::Result<()> {
+    match format {
+        DoctorFormat::Text => doctor::print(report, look, out),
+        DoctorFormat::Json => json::print(report, out),
+        DoctorFormat::Yaml => yaml::print(report, out),
     }
 }
 

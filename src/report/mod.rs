@@ -4,6 +4,7 @@
 
 mod checkpoint;
 mod class;
+mod doctor;
 mod explanation;
 mod failure;
 mod job_set;
@@ -22,6 +23,12 @@ pub use checkpoint::{
     SnapshotReport,
 };
 pub use class::Class;
+pub use doctor::{
+    Doctor, DoctorAuthority, DoctorClock, DoctorConnection, DoctorFeature, DoctorFile, DoctorFileState, DoctorGrant,
+    DoctorGroup, DoctorGroupState, DoctorKubeconfig, DoctorNamedBy, DoctorNamespace, DoctorNamespaceState,
+    DoctorProblem, DoctorProxy, DoctorProxyReason, DoctorRight, DoctorRightState, DoctorServer, DoctorSignIn,
+    DoctorSignInBy, DoctorStep, DoctorStepName, DoctorStepState, DoctorSupport, DoctorTier, DoctorTls, DoctorTool,
+};
 pub use explanation::{
     Explanation, Judged, PolicyReport, PolicyRule, RuleVerdict, Run, TimelineEntry, TimelineKind, VerdictTells,
 };
@@ -32,7 +39,7 @@ pub use job_set::{
 };
 pub use restart::{DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, RestartStep, StepState};
 pub use rollout::{RolloutReport, TemplateChange};
-pub use schema::{explanation_schema, failure_schema, report_schema, restart_schema, version_schema};
+pub use schema::{doctor_schema, explanation_schema, failure_schema, report_schema, restart_schema, version_schema};
 pub use version::Version;
 
 use crate::model::{Time, Word};

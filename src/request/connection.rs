@@ -78,15 +78,26 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// A URL without the `user:password@` it may hold.
+/// A URL without the `user:password@`, the query and the fragment it may hold. Of one that is none, in which it cannot be told
+/// where a password ends, nothing is left.
 pub(crate) fn without_credentials(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let end = rest.find('/').unwrap_or(rest.len());
     let host = match rest[..end].rfind('@') {
+        Some(at) if rest[..at].contains(['?', '#']) => "(hidden)",
         Some(at) => &rest[at + 1..],
+        // A password with a slash in it: what looks like a port is none.
+        None if rest[end..].contains('@') && !has_port(&rest[..end]) => "(hidden)",
         None => rest,
     };
+    let host = host.split(['?', '#']).next().unwrap_or_default();
     if scheme.is_empty() { host.to_owned() } else { format!("{scheme}://{host}") }
+}
+
+/// Whether what stands behind a host's colon is a port, or there is none.
+fn has_port(host: &str) -> bool {
+    let behind = host.rsplit(']').next().unwrap_or_default();
+    behind.split_once(':').is_none_or(|(_, port)| port.chars().all(|c| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -112,6 +123,10 @@ mod tests {
             ("http://proxy:3128", "http://proxy:3128"),
             ("http://me:pa@ss@proxy:3128/x@y", "http://proxy:3128/x@y"),
             ("me:pass@proxy", "proxy"),
+            ("https://api:6443/k8s?token=s3cret#s3cret", "https://api:6443/k8s"),
+            ("https://api?token=s3cret@x", "https://(hidden)"),
+            ("https://me:s3c/ret@api:6443", "https://(hidden)"),
+            ("https://[::1]:6443/a@b", "https://[::1]:6443/a@b"),
             ("", ""),
         ] {
             assert_eq!(without_credentials(url), expected, "{url}");

@@ -55,7 +55,7 @@ fn words_of(document: &str) -> BTreeSet<String> {
 }
 
 /// Names of properties, and values that are one of several.
-fn walk(schema: &Value, properties: &mut BTreeSet<String>, values: &mut BTreeSet<String>) {
+pub(crate) fn walk(schema: &Value, properties: &mut BTreeSet<String>, values: &mut BTreeSet<String>) {
     match schema {
         Value::Object(fields) => {
             properties.extend(

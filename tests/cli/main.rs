@@ -6,6 +6,7 @@ mod baseline;
 mod checkpoints;
 #[cfg(unix)]
 mod completion;
+mod doctor;
 mod documents;
 mod explain;
 mod formats;

@@ -3,6 +3,7 @@
 mod checkpoints;
 #[cfg(target_os = "linux")]
 mod completion;
+mod doctor;
 mod faults;
 mod kubeconfigs;
 mod late_pods;

@@ -79,6 +79,16 @@ pub enum ClusterError {
         /// Why.
         why: String,
     },
+    /// Nobody knows an address for its name.
+    #[error("unable to connect to the {} {host}: {why}", peer(*.proxy))]
+    Lookup {
+        /// Host and port.
+        host: String,
+        /// Whether it is the proxy's name.
+        proxy: bool,
+        /// The resolver's words.
+        why: String,
+    },
     /// The server's certificate, or ours, was not accepted.
     #[error("unable to connect to the server {host}: {why}{}", behind(.hint.as_deref()))]
     Tls {

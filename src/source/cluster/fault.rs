@@ -23,6 +23,8 @@ pub(super) enum Fault {
     Tls { why: String, hint: Option<String> },
     /// The server cannot be reached, or not through the proxy.
     Unreachable(String),
+    /// Nobody knows an address for the server's name, or the proxy's.
+    Lookup(String),
     /// Credentials could not be had.
     Credentials(String),
     /// A good answer with something unexpected in it.
@@ -158,6 +160,10 @@ impl Fault {
             texts.push(current.to_string());
         }
         let text = texts.pop().unwrap_or_default();
+        // The words of hyper-util's connector, around those of the system's resolver.
+        if texts.iter().any(|text| text == "dns error") {
+            return Self::Lookup(text);
+        }
         if texts.iter().any(|text| text.contains("tunnel error") || text.contains("SOCKS error"))
             || text.contains("tunnel error")
             || text.contains("SOCKS error")
@@ -229,9 +235,11 @@ impl fmt::Display for Fault {
         match self {
             Self::Status(status) => write!(f, "the server answered {}: {}", status.code, status.message),
             Self::Refused => f.write_str("the connection was refused"),
-            Self::Dropped(why) | Self::Unreachable(why) | Self::Credentials(why) | Self::Tls { why, .. } => {
-                f.write_str(why)
-            }
+            Self::Dropped(why)
+            | Self::Unreachable(why)
+            | Self::Lookup(why)
+            | Self::Credentials(why)
+            | Self::Tls { why, .. } => f.write_str(why),
             Self::Timeout(waited) => write!(f, "no answer within {} s", waited.as_secs_f64()),
             Self::Answer(found) => write!(f, "the server answered with something else: {found}"),
             Self::Interrupted => f.write_str("interrupted"),
@@ -271,6 +279,10 @@ impl Fault {
                 ClusterError::Timeout { host, seconds: waited.as_secs_f64(), what: asked.resource.to_owned() }
             }
             Self::Tls { why, hint } => ClusterError::Tls { host, why, hint },
+            Self::Lookup(why) => match &reach.proxy {
+                Some(proxy) => ClusterError::Lookup { host: proxy.clone(), proxy: true, why },
+                None => ClusterError::Lookup { host, proxy: false, why },
+            },
             Self::Dropped(why) | Self::Unreachable(why) => {
                 let through = reach.proxy.as_ref().map_or_else(String::new, |proxy| format!(" through {proxy}"));
                 ClusterError::Unreachable { host: format!("{host}{through}"), why }

@@ -6,6 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::environment::Environment;
 use super::error::ClusterError;
+use super::way::NamedBy;
 use crate::request::Connection;
 
 /// What a kubeconfig says of the cluster to read, before any flag overrides it.
@@ -35,10 +36,7 @@ pub(super) fn find(
             None => Err(unreadable(Path::new(path), "no such file")),
         };
     }
-    let paths = match environment.os("KUBECONFIG") {
-        Some(list) => std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect(),
-        None => environment.home.iter().map(|home| home.join(".kube").join("config")).collect::<Vec<_>>(),
-    };
+    let (paths, _) = paths(connection, environment);
     let mut merged: Option<Kubeconfig> = None;
     for path in &paths {
         let Some(next) = read(path)? else { continue };
@@ -50,8 +48,20 @@ pub(super) fn find(
     Ok(merged.ok_or(paths))
 }
 
+/// The files that are looked at, in their order, and what names them.
+pub(super) fn paths(connection: &Connection, environment: &Environment) -> (Vec<PathBuf>, NamedBy) {
+    if let Some(path) = connection.kubeconfig.as_deref().filter(|path| !path.is_empty()) {
+        return (vec![path.into()], NamedBy::Flag);
+    }
+    if let Some(list) = environment.os("KUBECONFIG") {
+        let paths = std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty());
+        return (paths.collect(), NamedBy::Variable);
+    }
+    (environment.home.iter().map(|home| home.join(".kube").join("config")).collect(), NamedBy::Default)
+}
+
 /// One file, or `None` where there is none.
-fn read(path: &Path) -> Result<Option<Kubeconfig>, ClusterError> {
+pub(super) fn read(path: &Path) -> Result<Option<Kubeconfig>, ClusterError> {
     match Kubeconfig::read_from(path) {
         Ok(mut kubeconfig) => {
             let current = kubeconfig.current_context.take();

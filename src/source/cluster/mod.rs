@@ -7,6 +7,7 @@
 mod api;
 mod body;
 mod call;
+mod checkup;
 mod detail;
 mod environment;
 mod error;
@@ -29,6 +30,7 @@ mod storage;
 mod targets;
 mod timeout;
 mod watch;
+mod way;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -38,6 +40,9 @@ use list::{Lister, Outcome};
 use reach::Reach;
 use reading::{Outcomes, Reading};
 
+pub use checkup::{
+    Answer, Checkup, Exchange, GroupFound, NamespaceFound, Question, Questions, ServerVersion, Who, check,
+};
 pub use environment::Environment;
 pub use error::ClusterError;
 pub use live::{Live, Turn};
@@ -47,6 +52,7 @@ pub use session::{Object, RequestError, Session};
 pub use several::{Came, Found, Place, Take, Talk, contexts, contexts_in, read_each, read_each_in};
 pub use timeout::{TimeoutError, parse_timeout};
 pub use watch::{Change, ChangeKind, Interest, Told, Watch};
+pub use way::{Authority, LookedAt, NamedBy, ProxyReason, ProxyUsed, SignIn, Way, way};
 
 use super::{Intake, Resource, Snapshot, Source, SourceState};
 use crate::model::Time;

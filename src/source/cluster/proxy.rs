@@ -8,13 +8,49 @@ use super::environment::Environment;
 /// `http_proxy` for an `http` one, except for what `NO_PROXY` or `no_proxy` names, `localhost` and loopback addresses.
 /// Source: `golang.org/x/net/http/httpproxy`.
 pub(super) fn from_environment(server: &http::Uri, environment: &Environment) -> Option<String> {
+    match choose(server, environment) {
+        Choice::Through { proxy, .. } => Some(proxy),
+        Choice::Direct(_) => None,
+    }
+}
+
+/// What the environment says of the way to a server.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Through the proxy that a variable names.
+    Through { proxy: String, variable: &'static str },
+    /// The direct way.
+    Direct(Direct),
+}
+
+/// Why no proxy is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direct {
+    /// No variable names one, or the server's address has no host.
+    Unset,
+    /// The server is this machine.
+    Loopback,
+    /// This variable names the server.
+    Excepted(&'static str),
+}
+
+/// The same, with the reason.
+pub(super) fn choose(server: &http::Uri, environment: &Environment) -> Choice {
     let secure = server.scheme_str() != Some("http");
     let names = if secure { ["HTTPS_PROXY", "https_proxy"] } else { ["HTTP_PROXY", "http_proxy"] };
-    let proxy = environment.first(&names)?;
-    let host = server.host()?.trim_matches(['[', ']']);
+    let set = |names: [&'static str; 2]| names.into_iter().find_map(|name| Some((name, environment.first(&[name])?)));
+    let (Some((variable, proxy)), Some(host)) = (set(names), server.host()) else {
+        return Choice::Direct(Direct::Unset);
+    };
+    let host = host.trim_matches(['[', ']']).to_lowercase();
     let port = server.port_u16().unwrap_or(if secure { 443 } else { 80 });
-    let no_proxy = environment.first(&["NO_PROXY", "no_proxy"]).unwrap_or_default();
-    is_proxied(host, port, no_proxy).then(|| with_scheme(proxy))
+    if is_loopback(&host) {
+        return Choice::Direct(Direct::Loopback);
+    }
+    match set(["NO_PROXY", "no_proxy"]) {
+        Some((name, no_proxy)) if is_excepted(&host, port, no_proxy) => Choice::Direct(Direct::Excepted(name)),
+        _ => Choice::Through { proxy: with_scheme(proxy), variable },
+    }
 }
 
 /// A proxy without a scheme is an HTTP proxy.
@@ -22,14 +58,16 @@ pub(super) fn with_scheme(proxy: &str) -> String {
     if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") }
 }
 
-/// Whether a request to `host` goes through a proxy.
-fn is_proxied(host: &str, port: u16, no_proxy: &str) -> bool {
-    let host = host.to_lowercase();
+/// Whether a host is this machine.
+fn is_loopback(host: &str) -> bool {
     let address: Option<IpAddr> = host.parse().ok();
-    if host == "localhost" || address.is_some_and(|address| address.to_canonical().is_loopback()) {
-        return false;
-    }
-    !no_proxy.split(',').map(|entry| entry.trim().to_lowercase()).any(|entry| excepts(&entry, &host, address, port))
+    host == "localhost" || address.is_some_and(|address| address.to_canonical().is_loopback())
+}
+
+/// Whether `NO_PROXY` names the host.
+fn is_excepted(host: &str, port: u16, no_proxy: &str) -> bool {
+    let address: Option<IpAddr> = host.parse().ok();
+    no_proxy.split(',').map(|entry| entry.trim().to_lowercase()).any(|entry| excepts(&entry, host, address, port))
 }
 
 /// Whether one entry of `NO_PROXY` names the host.
@@ -166,6 +204,22 @@ mod tests {
             (&lower, "http://corp.example", None),
         ] {
             assert_eq!(from_environment(&server.parse().unwrap(), environment).as_deref(), expected, "{server}");
+        }
+    }
+
+    #[test]
+    fn why_a_proxy_is_used_or_not_is_told() {
+        let plain = Environment::default();
+        let set = plain.clone().with("https_proxy", "proxy:3128").with("no_proxy", "corp.example");
+        let through = Choice::Through { proxy: "http://proxy:3128".into(), variable: "https_proxy" };
+        for (environment, server, expected) in [
+            (&plain, "https://other.example", Choice::Direct(Direct::Unset)),
+            (&set, "http://other.example", Choice::Direct(Direct::Unset)),
+            (&set, "https://other.example", through),
+            (&set, "https://api.corp.example", Choice::Direct(Direct::Excepted("no_proxy"))),
+            (&set, "https://localhost:6443", Choice::Direct(Direct::Loopback)),
+        ] {
+            assert_eq!(choose(&server.parse().unwrap(), environment), expected, "{server}");
         }
     }
 }

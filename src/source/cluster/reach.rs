@@ -29,11 +29,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const USER_AGENT: &str = concat!("kubectl-sigapps/", env!("CARGO_PKG_VERSION"));
 
 /// What the flags and files choose, before the server is dialled.
-struct Settled {
-    name: Option<String>,
-    cluster: Cluster,
-    user: AuthInfo,
-    namespace: Option<String>,
+pub(super) struct Settled {
+    pub(super) name: Option<String>,
+    pub(super) cluster: Cluster,
+    pub(super) user: AuthInfo,
+    pub(super) namespace: Option<String>,
+    /// Whether it is the service account of the pod that this is.
+    pub(super) in_cluster: bool,
 }
 
 /// The namespace that kubectl would use.
@@ -70,7 +72,7 @@ pub(super) fn reach(connection: &Connection, environment: &Environment) -> Resul
     let server = server_url(&cluster, &user)?;
     // A name and password may stand in the address; they are for the server alone.
     let shown = without_credentials(&server.to_string());
-    let host = shown.split_once("://").map_or(&*shown, |(_, rest)| rest).trim_end_matches('/').to_owned();
+    let host = super::way::host(&server);
     if server.scheme_str() == Some("https") {
         check_auth_provider(&user)?;
         plugin::run(&mut user, &cluster, environment)?;
@@ -106,12 +108,12 @@ pub(super) fn reach(connection: &Connection, environment: &Environment) -> Resul
 }
 
 /// The kubeconfig's cluster and user, else a pod's own, else what the flags alone say; then the flags over them.
-fn settle(connection: &Connection, environment: &Environment) -> Result<Settled, ClusterError> {
+pub(super) fn settle(connection: &Connection, environment: &Environment) -> Result<Settled, ClusterError> {
     let mut settled = match kubeconfig::find(connection, environment)? {
         Ok(found) if !is_empty(&found) || connection.context.is_some() => {
             let chosen = kubeconfig::choose(found, connection)?;
             let kubeconfig::Chosen { context, cluster, user, namespace } = chosen;
-            Settled { name: context, cluster, user, namespace }
+            Settled { name: context, cluster, user, namespace, in_cluster: false }
         }
         // What is named must be there: nothing stands in for it.
         Err(looked) if connection.context.is_some() || connection.cluster.is_some() || connection.user.is_some() => {
@@ -120,7 +122,8 @@ fn settle(connection: &Connection, environment: &Environment) -> Result<Settled,
         found => match (in_cluster(environment), &connection.server) {
             (Some(settled), _) => settled,
             (None, Some(_)) => {
-                Settled { name: None, cluster: Cluster::default(), user: AuthInfo::default(), namespace: None }
+                let (cluster, user) = (Cluster::default(), AuthInfo::default());
+                Settled { name: None, cluster, user, namespace: None, in_cluster: false }
             }
             (None, None) => return Err(ClusterError::NoKubeconfig { looked: found.err().unwrap_or_default() }),
         },
@@ -158,6 +161,7 @@ fn in_cluster(environment: &Environment) -> Option<Settled> {
         },
         user: AuthInfo { token_file: Some(path("token")), ..AuthInfo::default() },
         namespace,
+        in_cluster: true,
     })
 }
 
@@ -282,7 +286,7 @@ fn settle_token(user: &mut AuthInfo) -> Result<(), ClusterError> {
 
 /// The server's address; without a scheme it is `https` as soon as TLS is spoken of.
 /// Source: client-go `rest/url_utils.go`, `DefaultServerURL`.
-fn server_url(cluster: &Cluster, user: &AuthInfo) -> Result<Uri, ClusterError> {
+pub(super) fn server_url(cluster: &Cluster, user: &AuthInfo) -> Result<Uri, ClusterError> {
     let Some(server) = &cluster.server else {
         return Err(setting("the kubeconfig's cluster", "it has no server address"));
     };

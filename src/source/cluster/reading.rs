@@ -180,6 +180,7 @@ impl<'a> Reading<'a> {
             | Fault::Refused
             | Fault::Tls { .. }
             | Fault::Unreachable(_)
+            | Fault::Lookup(_)
             | Fault::Credentials(_) => Err(self.error(resource, fault)),
             Fault::Status(Status { code: 403, message, .. }) => Ok(Outcome::with_note(SourceState::Denied, message)),
             Fault::Status(Status { code: 404, .. }) => Ok(Outcome::new(SourceState::NotInstalled)),

@@ -337,9 +337,12 @@ impl<'a> Session<'a> {
         let code = fault.code();
         let unclear = match &fault {
             Fault::Status(status) => status.code >= 500,
-            Fault::Dropped(_) | Fault::Timeout(_) | Fault::Unreachable(_) | Fault::Answer(_) | Fault::Interrupted => {
-                true
-            }
+            Fault::Dropped(_)
+            | Fault::Timeout(_)
+            | Fault::Unreachable(_)
+            | Fault::Lookup(_)
+            | Fault::Answer(_)
+            | Fault::Interrupted => true,
             Fault::Refused | Fault::Tls { .. } | Fault::Credentials(_) => false,
         };
         let passing = match &fault {

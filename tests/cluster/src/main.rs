@@ -11,6 +11,7 @@ mod control_plane;
 mod controllers;
 mod developer;
 mod differential;
+mod doctor;
 mod expectations;
 mod family;
 mod fill;
@@ -244,6 +245,10 @@ async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
     if access::minimal_names().iter().any(|name| results.wants(name)) {
         let ran = access::prove_minimal(assets, &tool, &mut results).await;
         results.record_error("access-minimal", ran);
+    }
+    if doctor::NAMES.iter().any(|name| results.wants(name)) {
+        let ran = doctor::run_all(assets, &tool, &mut results).await;
+        results.record_error("access-doctor", ran);
     }
     if waits::names().iter().any(|name| results.wants(name)) {
         let ran = waits::run_all(assets, &tool, &mut results).await;

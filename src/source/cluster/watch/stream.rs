@@ -171,7 +171,7 @@ impl Stream {
     /// an error of the whole.
     async fn end(&mut self, fault: Fault) -> Next {
         let state = match &fault {
-            Fault::Refused | Fault::Tls { .. } | Fault::Unreachable(_) | Fault::Credentials(_) => {
+            Fault::Refused | Fault::Tls { .. } | Fault::Unreachable(_) | Fault::Lookup(_) | Fault::Credentials(_) => {
                 let error = self.error(fault);
                 return self.stop(error).await;
             }
