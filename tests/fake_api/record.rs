@@ -275,7 +275,7 @@ impl Changing {
             let version = (metadata["uid"].to_string(), metadata["resourceVersion"].to_string());
             assert!(!metadata["resourceVersion"].is_string() || seen.insert(version), "written twice: {line}");
         }
-        self.assert_deletions_are_told(&text);
+        Self::assert_deletions_are_told(&text);
         let mut pods = read(&self.journal()).pods;
         // What was deleted before it was ever seen to fail is not known.
         pods.retain(|pod| !pod.name.strip_prefix("train-").unwrap().parse::<u32>().is_ok_and(|number| number % 4 == 3));
@@ -289,7 +289,7 @@ impl Changing {
     }
 
     /// Of each pod that was seen and deleted, that is its last line: how it ended, or that it went unseen.
-    fn assert_deletions_are_told(&self, text: &str) {
+    fn assert_deletions_are_told(text: &str) {
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let mut told = 0;
         for number in (0..PODS).filter(|number| number % 4 == 3) {
