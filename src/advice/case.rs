@@ -84,7 +84,7 @@ impl<'a> Case<'a> {
 
     /// Logs of the container to blame, or, where none has run, the pod's description; only while the pod exists.
     pub(super) fn look(&self) -> Vec<Command> {
-        match (self.failure.pod, self.failure.end) {
+        match (self.pod_there(), self.failure.end) {
             (Some(pod), Some(end)) if !self.failure.ended_by_disruption() => {
                 self.kubectl.read(&["logs", "-n", &pod.namespace, &pod.name, "-c", &end.container])
             }
@@ -95,7 +95,13 @@ impl<'a> Case<'a> {
 
     pub(super) fn describe_pod(&self) -> Vec<Command> {
         let describe = |pod: &Pod| self.kubectl.read(&["describe", "pod", &pod.name, "-n", &pod.namespace]);
-        self.failure.pod.map(describe).unwrap_or_default()
+        self.pod_there().map(describe).unwrap_or_default()
+    }
+
+    /// The pod, unless a journal tells that it was deleted.
+    fn pod_there(&self) -> Option<&'a Pod> {
+        let is_there = |pod: &&Pod| pod.uid.as_ref().is_none_or(|uid| !self.analysis.snapshot.gone.contains(uid));
+        self.failure.pod.filter(is_there)
     }
 
     pub(super) fn describe_node(&self) -> Vec<Command> {

@@ -67,7 +67,9 @@ pub fn advise(analysis: &Analysis, reported: Reported, kubectl: &Kubectl) -> Fai
     for (position, group) in by_rule.iter().enumerate() {
         for failures in by_job(analysis, group) {
             // What a JobSet calls for whose Jobs are gone is told of it as a whole.
-            if analysis.failures[failures[0] as usize].gone_job().is_some() {
+            let first = &analysis.failures[failures[0] as usize];
+            // Of what was deleted nothing is left to be changed, looked at or waited for.
+            if first.gone_job().is_some() || analysis.is_gone(first) {
                 continue;
             }
             for advice in Case::new(analysis, &failures, kubectl, &outcomes).advices() {
@@ -122,6 +124,7 @@ impl Drafts {
             }
         }
         let ending = teardown::Ending::new(analysis);
+        failures_of.retain(|workload, _| !analysis.workloads[*workload].is_gone);
         for (workload, (position, failures)) in failures_of {
             let mut advices = job_set::advices(analysis, workload, &failures, now, kubectl);
             for job in &analysis.workloads[workload].jobs {

@@ -86,6 +86,7 @@ fn workload_report(analysis: &Analysis, workload: &Workload, failures: &[&Failur
     WorkloadReport {
         workload: workload.reference.clone(),
         state: workload.state(),
+        deleted: workload.is_gone.then_some(true),
         failures: sum(&|_| true),
         counted: sum(&|failure| failure.counted == Some(true)),
         collateral: sum(&|failure| failure.class == Class::Collateral),

@@ -38,6 +38,8 @@ pub struct Workload<'s> {
     pub reference: WorkloadRef,
     /// Its Jobs in the data.
     pub jobs: Vec<&'s Job>,
+    /// Whether a journal tells that it was deleted, or all of its Jobs where it is not in the data itself.
+    pub is_gone: bool,
     /// What is to be said of it.
     pub notes: Vec<String>,
     /// The failure that came first.
@@ -103,6 +105,12 @@ fn is_within(failure: &Failure, now: Option<Time>, since: Option<i64>) -> bool {
 }
 
 impl<'s> Analysis<'s> {
+    /// Whether what failed was deleted since, as a journal tells: nothing can be done about it any more.
+    pub fn is_gone(&self, failure: &Failure) -> bool {
+        let of_job = failure.job.and_then(|job| job.uid.as_ref());
+        self.workloads[failure.workload].is_gone || of_job.is_some_and(|uid| self.snapshot.gone.contains(uid))
+    }
+
     /// Names of a Job's rules by annotation.
     pub fn rule_names_of(&self, job: &Job) -> Option<&'s str> {
         self.rule_names.get(&std::ptr::from_ref(job)).copied()
@@ -135,9 +143,20 @@ impl<'s> Analysis<'s> {
     }
 }
 
+/// Whether a workload that stands so does nothing more, so that its deletion cut nothing off.
+pub(super) const fn is_end(state: WorkloadState) -> bool {
+    matches!(state, WorkloadState::Failed | WorkloadState::Complete)
+}
+
 impl Workload<'_> {
     /// Where the workload stands, over all its Jobs.
     pub fn state(&self) -> WorkloadState {
+        let last = self.last_state();
+        if self.is_gone && !is_end(last) { WorkloadState::Deleted } else { last }
+    }
+
+    /// Where it stood when it was last seen.
+    fn last_state(&self) -> WorkloadState {
         if let Some(state) = self.own_state {
             return state;
         }

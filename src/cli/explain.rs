@@ -3,7 +3,7 @@ use std::io::{self, BufWriter, Write};
 use clap::{Args, ValueHint};
 
 use super::connection::ConnectionArgs;
-use super::input::{Color, ensure_one_namespace, moment, namespace_of, read};
+use super::input::{Color, ensure_one_namespace, kubectl_for, moment, namespace_of, read};
 use super::options::{UsageError, parse_subject};
 use super::output::{Chosen, Output, PrintArgs};
 use super::watched::{self, Telling};
@@ -125,7 +125,10 @@ impl ExplainArgs {
         let (from, namespace) = namespace_of(self.files, self.connection, everywhere)?;
         let scope =
             Scope { namespace, subject: Some(subject.clone()), chunk_size: self.chunk_size, ..Scope::default() };
-        let explained = |snapshot: &Snapshot, now| explained(snapshot, &subject, now, self.pending_after, &kubectl);
+        let explained = |snapshot: &Snapshot, now| {
+            let kubectl = kubectl_for(kubectl.clone(), &from, snapshot);
+            explained(snapshot, &subject, now, self.pending_after, &kubectl)
+        };
         let show = Show { chosen, rules: self.rules, color: self.color, headers: self.print.headers() };
         if self.watch.is_on() {
             let telling = Telling {

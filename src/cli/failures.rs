@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::clusters::{Clusters, of_contexts};
 use super::connection::ConnectionArgs;
-use super::input::{Color, clock, ensure_one_namespace, ensure_targets_exist, moment, namespace_of, read};
+use super::input::{Color, clock, ensure_one_namespace, ensure_targets_exist, kubectl_for, moment, namespace_of, read};
 use super::options::{UsageError, parse_duration, parse_targets};
 use super::output::{Output, PrintArgs};
 use super::scope::{has_gap, options, report_scope, scope_of};
@@ -171,29 +171,35 @@ impl FailuresArgs {
         let (from, namespace) = namespace_of(self.files, self.connection, self.all_namespaces)?;
         let request = Request { from, scope: Scope { namespace, ..scope }, view };
         let options = |now| options(&request.scope, &request.view, now);
-        let print = |analysis: &Analysis, options: &Options, left_out: &LeftOut, out: &mut dyn Write| {
-            if show.is_of_failures() {
-                return show.failures(lines(analysis), out);
-            }
-            let scope = scope_of(&request, analysis.snapshot);
-            let reported = report(analysis, options, request.view.group_by, scope);
-            show.report(advise(analysis, reported, &kubectl), left_out, out)
-        };
+        let print =
+            |analysis: &Analysis, options: &Options, left_out: &LeftOut, kubectl: &Kubectl, out: &mut dyn Write| {
+                if show.is_of_failures() {
+                    return show.failures(lines(analysis), out);
+                }
+                let scope = scope_of(&request, analysis.snapshot);
+                let reported = report(analysis, options, request.view.group_by, scope);
+                show.report(advise(analysis, reported, kubectl), left_out, out)
+            };
         if watch.is_on() {
             let print = |analysis: &Analysis, options: &Options, out: &mut Vec<u8>| {
-                print(analysis, options, &LeftOut::default(), out)
+                print(analysis, options, &LeftOut::default(), &kubectl, out)
             };
             return watched::failures(watch, &request, show.is_of_single_failures(), options, print);
         }
-        let snapshot = read(&request.from, &request.scope)?;
+        let mut snapshot = read(&request.from, &request.scope)?;
         if let From::Files(_) = request.from {
             ensure_targets_exist(&snapshot, &request.scope.targets)?;
         }
-        let options = options(moment(&request.from, &snapshot)?);
+        let now = moment(&request.from, &snapshot)?;
+        if let Some((now, since)) = now.zip(request.view.since) {
+            snapshot.mark_gaps(now.plus_seconds(-since));
+        }
+        let kubectl = kubectl_for(kubectl.clone(), &request.from, &snapshot);
+        let options = options(now);
         let mut analysis = analyse(&snapshot, &options);
         let left_out = show.leave_out_known(&mut analysis, request.view.group_by);
         let mut out = Sink::open(self.output_file.as_deref())?;
-        print(&analysis, &options, &left_out, &mut out)?;
+        print(&analysis, &options, &left_out, &kubectl, &mut out)?;
         out.finish()?;
         Ok(show.code(has_gap(&snapshot.sources), !analysis.failures.is_empty()))
     }

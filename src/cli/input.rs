@@ -9,9 +9,11 @@ use clap::ValueEnum;
 use super::connection::ConnectionArgs;
 use super::options::UsageError;
 use super::talk;
+use crate::advice::Kubectl;
 use crate::analysis::names_of_kind;
 use crate::model::Time;
 use crate::request::{From, Scope, Target, TargetKind};
+use crate::source::file::FileError;
 use crate::source::{Snapshot, cluster, file, nearest};
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -89,9 +91,24 @@ pub(super) fn moment(from: &From, snapshot: &Snapshot) -> anyhow::Result<Option<
 /// Reads what is asked for.
 pub(super) fn read(from: &From, scope: &Scope) -> anyhow::Result<Snapshot> {
     Ok(match from {
-        From::Files(files) => file::read(files, scope.into(), &mut talk)?,
+        From::Files(files) => match file::read(files, scope.into(), &mut talk) {
+            Err(error @ FileError::SeveralClusters { .. }) => return Err(UsageError(error.to_string()).into()),
+            read => read?,
+        },
         From::Cluster(connection) => cluster::read(connection, scope, &mut talk)?,
     })
+}
+
+/// Commands for what a recording tells go to the cluster that it is of, by the name of its context, whatever the reader's is
+/// now. A recorder within a cluster has no context.
+pub(super) fn kubectl_for(mut kubectl: Kubectl, from: &From, snapshot: &Snapshot) -> Kubectl {
+    let leads = ["--context", "--cluster", "--server"];
+    let is_led = kubectl.flags.iter().any(|flag| leads.iter().any(|lead| flag.starts_with(lead)));
+    let name = snapshot.cluster.as_deref().filter(|name| *name != "in-cluster" && !name.contains("://"));
+    if let (From::Files(_), Some(name), false) = (from, name, is_led) {
+        kubectl.flags.push(format!("--context={name}"));
+    }
+    kubectl
 }
 
 /// A dump without the workload asked for must not read as "no failures". Of a cluster the server says so.

@@ -1,3 +1,4 @@
+use std::fs;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -15,7 +16,8 @@ use crate::model::Time;
 use crate::record::{self, Journal, Keeping, Logs, Marker, Order, Policy, RecordError, Recorded};
 use crate::request::Connection;
 use crate::source::Header;
-use crate::source::cluster::{self, Environment, Session, Watch, said};
+use crate::source::Resource;
+use crate::source::cluster::{self, Environment, Watch, said};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,8 +35,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(before_help = EXAMPLES)]
 pub(super) struct RecordArgs {
-    /// The file to write, - for standard output; packed unless it ends in .jsonl [default: one named after the cluster, the
-    /// namespace and the time]
+    /// The file to write, - for standard output; packed unless it ends in .jsonl, which a journal must [default: one named
+    /// after the cluster, the namespace and the time]
     #[arg(short = 'o', long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     output: Option<String>,
 
@@ -63,7 +65,7 @@ pub(super) struct RecordArgs {
     force: bool,
 
     /// With --follow: begin a new file after so many bytes; takes Ki, Mi and Gi
-    #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = parse_bytes, requires = "follow", help_heading = OUTPUT)]
+    #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = parse_rotate_size, requires = "follow", help_heading = OUTPUT)]
     rotate_size: u64,
 
     /// With --follow: files before the current one that are kept, 0 for all; what objects that are still there were last is
@@ -90,9 +92,23 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("{text:?} is not a number of bytes such as 512Ki or 64Mi"))
 }
 
+/// Less would begin a new file at almost every write.
+const SMALLEST_FILE: u64 = 64 << 10;
+
+fn parse_rotate_size(text: &str) -> Result<u64, String> {
+    let bytes = parse_bytes(text)?;
+    if bytes < SMALLEST_FILE {
+        return Err(format!("{text:?} is too little: a file has at least 64Ki"));
+    }
+    Ok(bytes)
+}
+
 impl RecordArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         ensure_one_namespace(self.all_namespaces, false, self.connection.namespace().as_deref())?;
+        if let Some(output) = self.output.as_deref() {
+            ensure_name(output, self.follow)?;
+        }
         if self.output.as_deref() == Some("-") {
             if self.follow {
                 return Err(UsageError("a journal is written to a file: give -o FILE".to_owned()).into());
@@ -130,9 +146,7 @@ impl RecordArgs {
     fn snapshot(&self, connection: &Connection, watch: &mut Watch, header: &Header) -> anyhow::Result<ExitCode> {
         let key = Marker::random_key().context("cannot record")?;
         let policy = Policy { redact: self.redact, marker: Marker::new(&key) };
-        let mut say = |line: &str| talk(line);
-        let session = self.session(connection, &mut say)?;
-        let logs = session.as_ref().map(Logs::new);
+        let logs = self.logs(connection)?;
         let order = Order { namespace: header.namespace.as_deref(), since: self.since };
         let write = |out: &mut dyn Write| -> Result<Recorded, RecordError> {
             out.write_all(&record::header_line(header))?;
@@ -151,6 +165,9 @@ impl RecordArgs {
         };
         let recorded = match recorded {
             Err(RecordError::Interrupted) => return Ok(ExitCode::Interrupted),
+            // Of a reader that has gone nothing is told.
+            Err(RecordError::Write(error)) if path == "-" => return Err(error.into()),
+            Err(RecordError::Write(error)) => anyhow::bail!("cannot write {path}: {error}"),
             recorded => recorded?,
         };
         for line in said(&recorded.sources) {
@@ -167,33 +184,56 @@ impl RecordArgs {
         let path = self.output.clone().unwrap_or_else(|| journal_name(&header));
         let namespace = header.namespace.clone();
         let keeping = Keeping { rotate_size: self.rotate_size, keep: self.keep };
+        ensure_regular(Path::new(&path))?;
         let mut journal = Journal::open(Path::new(&path), header, keeping)?;
+        for damaged in journal.damaged() {
+            talk(&format!("warning: {damaged}; what it told of objects that are still there is written anew"));
+        }
         let policy = Policy { redact: self.redact, marker: journal.marker() };
-        let mut say = |line: &str| talk(line);
-        let session = self.session(connection, &mut say)?;
-        let logs = session.as_ref().map(Logs::new);
+        let logs = self.logs(connection)?;
         let order = Order { namespace: namespace.as_deref(), since: None };
         record::follow(watch, order, &policy, &mut journal, logs, &now)?;
         Ok(ExitCode::Success)
     }
 
     /// A second way to the cluster, to ask for logs.
-    fn session<'a>(
-        &self,
-        connection: &Connection,
-        say: &'a mut dyn FnMut(&str),
-    ) -> anyhow::Result<Option<Session<'a>>> {
-        if !self.logs {
-            return Ok(None);
-        }
-        Ok(Some(Session::open(&Environment::of_process(), connection, say)?))
+    fn logs(&self, connection: &Connection) -> anyhow::Result<Option<Logs>> {
+        Ok(if self.logs { Some(Logs::open(&Environment::of_process(), connection)?) } else { None })
     }
 
     fn ensure_free(&self, path: &Path) -> anyhow::Result<()> {
         if !self.force && path.symlink_metadata().is_ok() {
             anyhow::bail!("{} is there already; give another -o, or --force to write over it", path.display());
         }
-        Ok(())
+        ensure_regular(path)
+    }
+}
+
+/// A name that leads whoever reads it to take it for something else is refused before anything is made.
+fn ensure_name(output: &str, is_journal: bool) -> Result<(), UsageError> {
+    let ending = Path::new(output).extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let refusal = match &*ending {
+        _ if output.is_empty() => "-o needs the name of a file, or - for standard output",
+        "json" | "yaml" | "yml" | "kyaml" => {
+            "a recording is JSON Lines: give it a name that ends in .jsonl, or in .jsonl.gz to have it packed"
+        }
+        "gz" if is_journal => {
+            "a journal is written plain, so that no line is lost, and packed file by file: give it a name that ends in .jsonl"
+        }
+        _ => return Ok(()),
+    };
+    Err(UsageError(format!("-o {output:?}: {refusal}")))
+}
+
+/// A device, a pipe or a socket would be replaced, or never come to its end.
+fn ensure_regular(path: &Path) -> anyhow::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(UsageError(format!(
+            "{} is no regular file; a recording is written to one, or with -o - to standard output",
+            path.display()
+        ))
+        .into()),
+        _ => Ok(()),
     }
 }
 
@@ -240,10 +280,16 @@ fn base_name(header: &Header) -> String {
 fn summary(recorded: &Recorded, header: &Header) -> String {
     let written: Vec<String> =
         recorded.written.iter().map(|(resource, count)| format!("{count} {}", resource.name())).collect();
+    let logs = recorded.logs.map(|count| format!("{count} logs"));
+    let written: Vec<String> = written.into_iter().chain(logs).collect();
     let what = if written.is_empty() { "nothing is there".to_owned() } else { written.join(", ") };
     let of =
         header.namespace.as_deref().map_or_else(|| "all namespaces".to_owned(), |name| format!("namespace {name}"));
-    format!("recorded {of} of {}: {what}", header.cluster)
+    // Nodes are in no namespace; and whether there is one of that name is not asked, which takes a right more.
+    let is_empty = recorded.written.keys().all(|resource| *resource == Resource::Nodes);
+    let doubt = header.namespace.as_deref().filter(|_| is_empty);
+    let doubt = doubt.map(|name| format!("; nothing is in namespace {name}: is that its name?")).unwrap_or_default();
+    format!("recorded {of} of {}: {what}{doubt}", header.cluster)
 }
 
 #[cfg(test)]
@@ -255,6 +301,7 @@ mod tests {
         assert_eq!(parse_bytes("64Mi"), Ok(64 << 20));
         assert_eq!(parse_bytes("512Ki"), Ok(512 << 10));
         assert_eq!(parse_bytes("100"), Ok(100));
+        assert!(parse_rotate_size("64Ki").is_ok() && parse_rotate_size("1").is_err());
         for text in ["", "0", "-1", "64M", "1Ti", "Mi", "99999999999Gi"] {
             assert!(parse_bytes(text).is_err(), "{text}");
         }

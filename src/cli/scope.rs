@@ -67,6 +67,7 @@ pub(super) fn has_gap(sources: &[Source]) -> bool {
                 | SourceState::Unreadable
                 | SourceState::NotInstalled
                 | SourceState::Unreachable
+                | SourceState::Gap
         )
     };
     sources.iter().any(|source| is_core(&source.resource) && (is_gap(source.state) || source.skipped > 0))

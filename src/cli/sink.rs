@@ -61,10 +61,12 @@ impl Write for Sink {
 
 impl Half {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
+        // Through a link, so that what it leads to is written and the link stays.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let half = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
         let file = BufWriter::new(record::private(&half)?);
-        Ok(Self { file, finished: false, path: half, becomes: path.to_owned() })
+        Ok(Self { file, finished: false, path: half, becomes: path })
     }
 
     pub(super) fn finish(mut self) -> io::Result<()> {
@@ -72,7 +74,9 @@ impl Half {
         self.file.get_ref().sync_all()?;
         fs::rename(&self.path, &self.becomes)?;
         self.finished = true;
-        Ok(())
+        // The file's name is on the disk only with its folder.
+        let folder = self.becomes.parent().filter(|folder| !folder.as_os_str().is_empty());
+        record::sync_folder(folder.unwrap_or(Path::new(".")))
     }
 }
 

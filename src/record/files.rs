@@ -12,6 +12,15 @@ pub(super) fn append_to(path: &Path) -> io::Result<File> {
     options().truncate(false).open(path)
 }
 
+/// Has a folder itself on the disk: which files are in it.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    // Elsewhere a folder cannot be opened, and need not be.
+    if cfg!(unix) { File::open(folder).and_then(|folder| folder.sync_all()) } else { Ok(()) }
+}
+
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.create(true).write(true);

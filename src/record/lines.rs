@@ -1,7 +1,7 @@
 //! The lines of a recording.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, json};
 
 use super::keep::Kept;
 use crate::model::Time;
@@ -71,6 +71,8 @@ pub(super) struct Log<'a> {
     pub(super) container: &'a str,
     /// Of the run before the last restart.
     pub(super) previous: bool,
+    /// How often the container had been restarted when it was asked for.
+    pub(super) restart_count: u64,
     /// Whether there was more before it.
     pub(super) cut: bool,
     pub(super) text: &'a str,
@@ -86,16 +88,21 @@ pub(super) fn change(to: &mut Vec<u8>, at: Time, what: ChangeType, object: &Kept
 }
 
 /// Appends that an object is gone of which no more than this was seen.
-pub(super) fn change_of_names(to: &mut Vec<u8>, at: Time, object: &Value) {
-    let metadata = &object["metadata"];
-    let mut names = json!({"name": metadata["name"], "uid": metadata["uid"]});
-    if metadata["namespace"].is_string() {
-        names["namespace"] = metadata["namespace"].clone();
+pub(super) fn change_of_names(to: &mut Vec<u8>, at: Time, kind: &str, names: &Names) {
+    let mut metadata = json!({"name": names.name, "uid": names.uid});
+    if !names.namespace.is_empty() {
+        metadata["namespace"] = names.namespace.into();
     }
-    let fields = json!({ "metadata": names });
-    let text = |name: &str| object[name].as_str().unwrap_or_default().to_owned();
-    if let Value::Object(fields) = fields {
-        let kept = Kept { kind: text("kind"), api_version: text("apiVersion"), fields };
-        change(to, at, ChangeType::Missed, &kept);
-    }
+    let fields = Map::from_iter([("metadata".to_owned(), metadata)]);
+    let kept = Kept { kind: kind.to_owned(), api_version: names.api_version.to_owned(), fields };
+    change(to, at, ChangeType::Missed, &kept);
+}
+
+/// By what an object is named that is gone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names<'a> {
+    pub(super) api_version: &'a str,
+    pub(super) namespace: &'a str,
+    pub(super) name: &'a str,
+    pub(super) uid: &'a str,
 }

@@ -1,10 +1,8 @@
 //! What is read to be recorded.
 
 use crate::source::Resource;
-use crate::source::cluster::Interest;
+use crate::source::cluster::{Interest, OF_WORKLOADS};
 
-/// Events about workloads. Those about pods are many, and tell what the pods tell.
-const OF_WORKLOADS: &str = "involvedObject.kind!=Pod,involvedObject.kind!=ReplicaSet,involvedObject.kind!=Node";
 /// Where pods ran that are gone.
 const OF_PODS: &str = "involvedObject.kind=Pod,reason=Scheduled";
 const OF_NODES: &str = "involvedObject.kind=Node";

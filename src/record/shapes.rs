@@ -43,7 +43,7 @@ pub(super) const METADATA: Keep = Members(&[
     ("deletionGracePeriodSeconds", Leaf),
     ("generation", Leaf),
     ("finalizers", Leaf),
-    ("labels", Texts),
+    ("labels", With(template::labels)),
     ("annotations", With(template::annotations)),
     ("ownerReferences", Each(&OWNER)),
 ]);
@@ -74,19 +74,18 @@ const TEMPLATE_SPEC: Keep = Members(&[
     ("shareProcessNamespace", Leaf),
     ("terminationGracePeriodSeconds", Leaf),
     ("resources", RESOURCES),
-    ("containers", Each(&TEMPLATE_CONTAINER)),
-    ("initContainers", Each(&TEMPLATE_CONTAINER)),
+    ("containers", Each(&With(template::container))),
+    ("initContainers", Each(&With(template::container))),
     ("volumes", Each(&With(template::volume))),
 ]);
 
 /// Where checkpoints are is told by what a program is given and where its volumes are.
-const TEMPLATE_CONTAINER: Keep = Members(&[
+/// Its words are `template::container`'s.
+pub(super) const TEMPLATE_CONTAINER: Keep = Members(&[
     ("name", Leaf),
     ("image", Leaf),
     ("restartPolicy", Leaf),
     ("resources", RESOURCES),
-    ("command", With(template::words)),
-    ("args", With(template::words)),
     ("workingDir", With(template::path)),
     ("env", Each(&With(template::variable))),
     ("envFrom", Each(&With(template::nothing))),

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::keep::Policy;
-use super::secrets::{HIDDEN, is_reference, names_secret, without_secrets};
+use super::secrets::{CommandLine, HIDDEN, names_secret, redacted, without_queries, without_secrets};
+use super::shapes;
 use crate::checkpoint::{is_sign_name, names_annotation};
 use crate::model::{ANNOTATIONS_READ, NOT_RECORDED, may_be_shown};
 
@@ -17,37 +18,36 @@ pub(super) fn annotations(value: &Value, _: &Policy) -> Option<Value> {
     (!kept.is_empty()).then_some(Value::Object(kept))
 }
 
-/// `command` or `args`.
-pub(super) fn words(value: &Value, policy: &Policy) -> Option<Value> {
-    let words = value.as_array()?;
-    let mut hides_next = false;
-    let mut kept = Vec::with_capacity(words.len());
-    for word in words {
-        let word = word.as_str().unwrap_or_default();
-        let is_flag = word.starts_with('-') && !word.contains(char::is_whitespace);
-        kept.push(Value::String(if hides_next && !is_flag && !is_reference(word) {
-            HIDDEN.to_owned()
-        } else if policy.redact {
-            redacted(word, is_flag)
-        } else {
-            without_secrets(word)
-        }));
-        hides_next = is_flag && !word.contains('=') && names_secret(word);
+/// A container of a template. Its `command` and `args` are one line: a flag may end the first and its value begin the other.
+pub(super) fn container(value: &Value, policy: &Policy) -> Option<Value> {
+    let Value::Object(mut kept) = shapes::TEMPLATE_CONTAINER.reduce(value, policy)? else { return None };
+    let mut line = CommandLine::new();
+    for part in ["command", "args"] {
+        let Some(words) = value.get(part).and_then(Value::as_array) else { continue };
+        let words: Vec<String> = words.iter().map(|word| word.as_str().unwrap_or_default().to_owned()).collect();
+        if part == "command" {
+            line.begins(&words);
+        }
+        // What a word hides in the next one, it hides whatever is kept of either.
+        let hidden = words.iter().map(|word| {
+            let shown = line.word(word);
+            Value::String(if policy.redact && shown != HIDDEN { redacted(word) } else { shown })
+        });
+        kept.insert(part.to_owned(), Value::Array(hidden.collect()));
     }
-    Some(Value::Array(kept))
+    Some(Value::Object(kept))
 }
 
-/// In the place of a word that is left out. To whoever looks for checkpoints it is a variable that is not told, and not a
-/// folder of that name.
-const REDACTED: &str = "$(HIDDEN)";
-
-/// A word of which no more than the name of a flag is kept.
-fn redacted(word: &str, is_flag: bool) -> String {
-    match word.split_once('=') {
-        Some((name, _)) if is_flag => format!("{name}={REDACTED}"),
-        None if is_flag => word.to_owned(),
-        _ => REDACTED.to_owned(),
-    }
+/// Labels, as selectors may ask for any; of those that are named like a secret, and are not Kubernetes' own, that they are there.
+pub(super) fn labels(value: &Value, _: &Policy) -> Option<Value> {
+    let labels = value.as_object()?.iter().filter_map(|(key, value)| {
+        let text = value.as_str()?;
+        let (domain, name) = key.rsplit_once('/').unwrap_or(("", key));
+        let is_own = domain.ends_with("k8s.io") || domain.ends_with("kubernetes.io");
+        let hides = !is_own && names_secret(name) && !text.is_empty();
+        Some((key.clone(), Value::String(if hides { HIDDEN.to_owned() } else { without_secrets(text) })))
+    });
+    Some(Value::Object(labels.collect()))
 }
 
 /// A path in a container.
@@ -69,7 +69,8 @@ pub(super) fn variable(value: &Value, policy: &Policy) -> Option<Value> {
         kept.insert("valueFrom".to_owned(), Value::Object(from.iter().map(source).collect()));
     } else if let Some(text) = value.get("value").and_then(Value::as_str) {
         let is_listed = is_sign_name(name) && !names_secret(name) && !policy.redact;
-        let text = if is_listed || text.is_empty() { without_secrets(text) } else { NOT_RECORDED.to_owned() };
+        let shown = || without_queries(&without_secrets(text));
+        let text = if is_listed || text.is_empty() { shown() } else { NOT_RECORDED.to_owned() };
         kept.insert("value".to_owned(), text.into());
     }
     Some(Value::Object(kept))
@@ -173,18 +174,54 @@ mod tests {
         Policy { redact, marker: Marker::new(&[7; 32]) }
     }
 
-    #[test]
-    fn a_flag_hides_the_word_behind_it() {
-        let line = json!(["--token", "abc", "--save", "/ckpt", "--key", "$(KEY)", "--secret", "--x=1"]);
-        let kept = words(&line, &policy(false)).unwrap();
-        assert_eq!(kept, json!(["--token", HIDDEN, "--save", "/ckpt", "--key", "$(KEY)", "--secret", "--x=1"]));
+    fn line(command: &Value, args: &Value, redact: bool) -> (Value, Value) {
+        let container = json!({"name": "c", "command": command, "args": args});
+        let mut kept = container_of(&container, redact);
+        (kept["command"].take(), kept["args"].take())
+    }
+
+    fn container_of(container: &Value, redact: bool) -> Value {
+        super::container(container, &policy(redact)).unwrap()
     }
 
     #[test]
-    fn redacted_lines_keep_the_names_of_flags() {
-        let line = json!(["python", "train.py", "--save=/ckpt", "--lr", "3", "a=b"]);
-        let kept = words(&line, &policy(true)).unwrap();
-        assert_eq!(kept, json!([REDACTED, REDACTED, format!("--save={REDACTED}"), "--lr", REDACTED, REDACTED]));
+    fn a_flag_hides_the_whole_word_behind_it() {
+        let args = json!(["--token", "abc", "--save", "/ckpt", "--key", "$(KEY)", "--secret", "-x=1", "--lr=3"]);
+        let kept = line(&json!(null), &args, false).1;
+        let expected = json!(["--token", HIDDEN, "--save", "/ckpt", "--key", "$(KEY)", "--secret", HIDDEN, "--lr=3"]);
+        assert_eq!(kept, expected);
+        let (command, args) = line(&json!(["run", "--token"]), &json!(["abc", "def"]), false);
+        assert_eq!((command, args), (json!(["run", "--token"]), json!([HIDDEN, "def"])));
+    }
+
+    #[test]
+    fn redacted_lines_keep_the_names_of_long_flags_alone() {
+        let args = json!([
+            "python",
+            "train.py",
+            "--save=/ckpt",
+            "--lr",
+            "3",
+            "a=b",
+            "-pS3cret",
+            "--S3cret",
+            "-x",
+            "--token",
+            "--abc"
+        ]);
+        let kept = line(&json!(null), &args, true).1;
+        let hidden = "$(HIDDEN)";
+        let save = format!("--save={hidden}");
+        assert_eq!(
+            kept,
+            json!([hidden, hidden, save, "--lr", hidden, hidden, hidden, hidden, hidden, "--token", HIDDEN])
+        );
+    }
+
+    #[test]
+    fn labels_named_like_a_secret_lose_their_values_and_kubernetes_own_do_not() {
+        let kept = labels(&json!({"token": "abc", "app": "x", "jobset.sigs.k8s.io/job-key": "1a"}), &policy(false));
+        assert_eq!(kept.unwrap(), json!({"token": HIDDEN, "app": "x", "jobset.sigs.k8s.io/job-key": "1a"}));
     }
 
     #[test]
@@ -193,6 +230,8 @@ mod tests {
         assert_eq!(kept("CHECKPOINT_DIR", false), json!({"name": "CHECKPOINT_DIR", "value": "/x"}));
         assert_eq!(kept("CHECKPOINT_DIR", true)["value"], NOT_RECORDED);
         assert_eq!(kept("ANYTHING", false)["value"], NOT_RECORDED);
+        let signed = json!({"name": "CHECKPOINT_DIR", "value": "https://h/c?x=hunter2&X-Amz-Signature=hunter2"});
+        assert_eq!(variable(&signed, &policy(false)).unwrap()["value"], "https://h/c?(hidden)");
         let from = json!({"name": "N", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}});
         assert_eq!(variable(&from, &policy(false)).unwrap(), json!({"name": "N", "valueFrom": {"secretKeyRef": {}}}));
         let from = json!({"name": "N", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}});

@@ -302,7 +302,10 @@ pub(super) fn state(group: &Group, report: &FailureReport) -> String {
         .iter()
         // The report's workloads are in order, and there may be thousands.
         .filter_map(|workload| report.workloads.binary_search_by(|other| other.workload.cmp(workload)).ok())
-        .map(|found| report.workloads[found].state)
+        .map(|found| {
+            let workload = &report.workloads[found];
+            if workload.deleted == Some(true) { WorkloadState::Deleted } else { workload.state }
+        })
         .collect();
     states.sort_unstable();
     states.dedup();

@@ -23,6 +23,9 @@ pub struct Explanation {
     pub subject: WorkloadRef,
     /// Where it stands.
     pub state: WorkloadState,
+    /// `true` where it was deleted since, as a journal tells: what is told of it is how it was before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<bool>,
     /// What became of it, in one sentence.
     pub verdict: String,
     /// What happened, in order of time. Of a `JobSet`: its last attempt; the others are in `jobSet`.

@@ -126,6 +126,23 @@ pub enum SourceState {
     NotAsked,
     /// Of one of several clusters: the cluster was not reached, or let nobody in. Of one cluster alone that is no report.
     Unreachable,
+    /// A recording that was read to its end, and in which some of the time asked for is missing: no recorder ran.
+    Gap,
+}
+
+impl SourceState {
+    /// Of several readings of one resource, the one with the most weight is told: what was worse.
+    pub(crate) const fn weight(self) -> u8 {
+        match self {
+            Self::NotAsked => 0,
+            Self::Read => 1,
+            Self::NotInstalled | Self::Gap => 2,
+            Self::Unreadable => 3,
+            Self::Denied => 4,
+            Self::Truncated => 5,
+            Self::Unreachable => 6,
+        }
+    }
 }
 
 /// One source and what became of it.
@@ -362,6 +379,8 @@ pub enum WorkloadState {
     Failed,
     /// Completed, in spite of failures.
     Complete,
+    /// Deleted before it came to an end, as a journal tells.
+    Deleted,
     /// Unknown: the workload itself is not in the data.
     Unknown,
 }
@@ -378,6 +397,7 @@ impl WorkloadState {
             Self::Failing => "failing",
             Self::Failed => "failed",
             Self::Complete => "complete",
+            Self::Deleted => "deleted",
             Self::Unknown => "unknown",
         }
     }
@@ -434,6 +454,9 @@ pub struct WorkloadReport {
     pub workload: WorkloadRef,
     /// Where it stands.
     pub state: WorkloadState,
+    /// `true` where it was deleted since, as a journal tells: what is told of it is how it was before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<bool>,
     /// Failures.
     pub failures: u64,
     /// Of these, counted towards `backoffLimit`.

@@ -16,5 +16,5 @@ pub use crate::report::{Source, SourceState};
 pub use intake::{Filter, Intake, Skipped, Tally};
 pub use nearest::nearest;
 pub use recorded::{Header, RECORDING, RecordedSource, Status};
-pub use snapshot::{Resource, Snapshot};
+pub use snapshot::{Gap, Resource, Snapshot};
 pub use splitter::{Ending, ListHead, ObjectSink, Position, Splitter};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::Gap;
 use crate::model::Time;
 use crate::report::{Source, SourceState};
 
@@ -47,6 +48,12 @@ pub struct Status {
     /// The time before which nothing was written, where the recorder did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_recorded_since: Option<String>,
+    /// Of which resources that is so; of all, where none is named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_recorded_of: Vec<String>,
+    /// Whether what stands before it in its file was carried over from files that were removed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub carried_over: bool,
 }
 
 /// What became of a resource.
@@ -110,7 +117,12 @@ pub(super) struct Recorded {
     snapshots: u64,
     ends: u64,
     sources: BTreeMap<String, RecordedSource>,
-    gaps: Vec<(Time, Time)>,
+    /// From when to when, and of which resources, where not of all.
+    gaps: Vec<(Time, Time, Vec<String>)>,
+    /// The earliest time as of which a status is.
+    first_status: Option<Time>,
+    /// Lines that only a recording has.
+    lines: u64,
 }
 
 impl Recorded {
@@ -129,11 +141,13 @@ impl Recorded {
     pub(super) fn status(&mut self, status: Status) -> Option<Time> {
         let as_of = Time::parse(&status.as_of);
         self.ends += 1;
+        self.lines += 1;
         for source in status.sources {
             self.sources.insert(source.resource.clone(), source);
         }
         let from = status.not_recorded_since.as_deref().and_then(Time::parse);
-        self.gaps.extend(from.zip(as_of));
+        self.gaps.extend(from.zip(as_of).map(|(from, to)| (from, to, status.not_recorded_of)));
+        self.first_status = [self.first_status, as_of].into_iter().flatten().min();
         as_of
     }
 
@@ -148,27 +162,57 @@ impl Recorded {
         self.sources.get(resource)
     }
 
-    /// What the recordings do not hold.
-    pub(super) fn gaps(&self) -> Vec<String> {
-        let mut gaps = Vec::new();
-        if self.snapshots > self.ends.min(self.headers) && self.first_file.is_none() {
-            gaps.push("the recording has no end: it was cut off, and what it could not read is not known".to_owned());
+    /// The clusters, by name.
+    pub(super) fn clusters(&self) -> &BTreeSet<String> {
+        &self.clusters
+    }
+
+    /// What of the recordings themselves is missing.
+    pub(super) fn cuts(&self) -> Vec<&'static str> {
+        let is_journal = self.first_file.is_some();
+        let mut cuts = Vec::new();
+        if self.snapshots > self.ends.min(self.headers) && !is_journal {
+            cuts.push("the recording has no end: it was cut off, and what it could not read is not known");
         }
+        if is_journal && self.sources.is_empty() {
+            cuts.push("the journal ends before all was listed: what is there and what could not be read is not known");
+        }
+        if self.headers == 0 && self.lines > 0 {
+            cuts.push("the recording has no beginning: of which cluster it is, is not known");
+        }
+        cuts
+    }
+
+    /// Notes a line that only a recording has.
+    pub(super) fn line(&mut self) {
+        self.lines += 1;
+    }
+
+    /// Times in which nothing was recorded, the oldest first.
+    pub(super) fn gaps(&self) -> Vec<Gap> {
+        let mut gaps = Vec::new();
         if let Some((file, started)) = self.first_file.as_ref().filter(|(file, _)| *file > 1) {
-            gaps.push(format!(
+            let text = format!(
                 "the journal began at {started} and its first {} {} not among the input: evidence from before may be missing",
                 file - 1,
                 if *file == 2 { "file is" } else { "files are" }
-            ));
+            );
+            gaps.push(Gap { to: self.first_status, text });
         }
-        let mut times = self.gaps.clone();
+        let mut times: Vec<&(Time, Time, Vec<String>)> = self.gaps.iter().collect();
         times.sort_unstable();
         times.dedup();
-        if let [(from, to), rest @ ..] = &times[..] {
-            let more = if rest.is_empty() { String::new() } else { format!(", and {} more times", rest.len()) };
-            gaps.push(format!(
-                "nothing was recorded from {from} to {to}{more}: what was made and deleted in between is not in it"
-            ));
+        if let [.., (from, to, of)] = &times[..] {
+            let of = if of.is_empty() { String::new() } else { format!(" of {}", of.join(", ")) };
+            let more = match times.len() {
+                1 => String::new(),
+                2 => ", and once before".to_owned(),
+                more => format!(", and {} times before", more - 1),
+            };
+            let text = format!(
+                "nothing{of} was recorded from {from} to {to}{more}: what was made and deleted in between is not in it"
+            );
+            gaps.push(Gap { to: Some(*to), text });
         }
         gaps
     }

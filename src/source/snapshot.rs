@@ -5,7 +5,7 @@ use crate::model::{
     Claim, CronJob, DaemonSet, Deployment, DisaggregatedSet, Event, Head, Job, JobSet, LeaderWorkerSet, Node, Owner,
     Pod, Queued, Revision, Sandbox, SandboxClaim, SandboxWarmPool, StatefulSet, Taken, Time, TrainJob, Uid, Word,
 };
-use crate::report::Source;
+use crate::report::{Source, SourceState};
 use crate::request::TargetKind;
 
 /// The resources that are read, in the order in which they are told.
@@ -222,6 +222,15 @@ impl Resource {
     }
 }
 
+/// A time in which nothing was recorded: what was made and deleted in it is not in the data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// When it was over.
+    pub to: Option<Time>,
+    /// What is missing, for a person.
+    pub text: String,
+}
+
 /// All that was read, reduced to what may tell of a failure.
 #[derive(Debug, Default)]
 pub struct Snapshot {
@@ -273,6 +282,8 @@ pub struct Snapshot {
     pub queued: Vec<Queued>,
     /// The Jobs, `JobSet`s and pods among these that a journal tells the deletion of, by uid.
     pub gone: BTreeSet<Uid>,
+    /// Times in which nothing was recorded, of recordings.
+    pub gaps: Vec<Gap>,
     /// What was read and what was not.
     pub sources: Vec<Source>,
     /// The newest time in the data.
@@ -282,6 +293,17 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Tells of the first file that something is missing in it, where a time from which on all is asked for reaches into one
+    /// in which nothing was recorded. What stands now was listed after that, and needs nothing of it.
+    pub fn mark_gaps(&mut self, since: Time) {
+        if self.gaps.iter().any(|gap| gap.to.is_none_or(|to| to > since))
+            && let Some(file) = self.sources.iter_mut().find(|source| source.file.is_some())
+            && file.state == SourceState::Read
+        {
+            file.state = SourceState::Gap;
+        }
+    }
+
     /// A node by its name; `None` where it was not read, or is gone.
     pub fn node(&self, name: &str) -> Option<&Node> {
         // Of one that was made again, a dump may hold both: the one whose state is the newest comes first.

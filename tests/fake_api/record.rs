@@ -95,7 +95,7 @@ fn logs_of_what_failed_are_recorded_without_secrets() {
         world(request)
     });
     let home = Home::of(&api);
-    run(&home, &["record", "-n", "ml", "-o", "now.jsonl", "--logs"]).says(0, &[]);
+    run(&home, &["record", "-n", "ml", "-o", "now.jsonl", "--logs"]).says(0, &["1 pods, 1 logs"]);
     let text = std::fs::read_to_string(home.path().join("now.jsonl")).unwrap();
     let logs: Vec<Value> = text
         .lines()
@@ -108,6 +108,13 @@ fn logs_of_what_failed_are_recorded_without_secrets() {
     assert!(!text.contains("hunter2"));
     run(&home, &["failures", "-f", "now.jsonl"]).says(0, &[]);
     run(&home, &["record", "--logs", "--redact"]).says(2, &["--redact"]);
+    let api = FakeApi::start(|request| {
+        let is_log = request.path().ends_with("/log");
+        if is_log { Reply::status(403, "Forbidden", "no logs for you") } else { world(request) }
+    });
+    let home = Home::of(&api);
+    let ran = run(&home, &["record", "-n", "ml", "-o", "now.jsonl", "--logs"]);
+    ran.says(0, &["pods/log", "no logs for you", "0 logs"]);
 }
 
 /// A server on which pods of a Job fail one after the other: each watch that is asked for tells of some more, and ends.
@@ -165,9 +172,20 @@ fn list_at(kind: &str, api_version: &str, version: u32, items: &[Value]) -> Repl
 impl Changing {
     /// `breaks` may answer a watch of pods from a version in its own way.
     fn start(breaks: impl Fn(u32) -> Option<Reply> + Send + Sync + 'static) -> Self {
+        Self::with(breaks, |_| None)
+    }
+
+    /// `other` may answer any request in its own way.
+    fn with(
+        breaks: impl Fn(u32) -> Option<Reply> + Send + Sync + 'static,
+        other: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static,
+    ) -> Self {
         let now = Arc::new(AtomicU32::new(0));
         let last = 3 * PODS - 1;
         let handler = move |request: &Request| {
+            if let Some(reply) = other(request) {
+                return reply;
+            }
             let is_watch = request.query("watch").is_some();
             let from = || request.query("resourceVersion").unwrap().parse::<u32>().unwrap() - 1000;
             match request.path() {
@@ -201,8 +219,12 @@ impl Changing {
 
     /// Starts a recorder; it is killed with the test.
     fn record(&self) -> Recorder {
+        self.record_with(&[])
+    }
+
+    fn record_with(&self, more: &[&str]) -> Recorder {
         std::fs::create_dir_all(self.journal().parent().unwrap()).unwrap();
-        let arguments = ["record", "-A", "--follow", "-o", "journal/journal.jsonl"];
+        let arguments = [&["record", "-A", "--follow", "-o", "journal/journal.jsonl"], more].concat();
         let mut child = command(&self.home, &arguments).spawn().unwrap();
         let said: Arc<Mutex<Vec<String>>> = Arc::default();
         let (stderr, to) = (child.stderr.take().unwrap(), Arc::clone(&said));
@@ -253,10 +275,44 @@ impl Changing {
             let version = (metadata["uid"].to_string(), metadata["resourceVersion"].to_string());
             assert!(!metadata["resourceVersion"].is_string() || seen.insert(version), "written twice: {line}");
         }
+        Self::assert_deletions_are_told(&text);
         let mut pods = read(&self.journal()).pods;
         // What was deleted before it was ever seen to fail is not known.
         pods.retain(|pod| !pod.name.strip_prefix("train-").unwrap().parse::<u32>().is_ok_and(|number| number % 4 == 3));
         format!("{pods:#?}")
+    }
+
+    /// The lines of the journal.
+    fn lines(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.journal()).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// Of each pod that was seen and deleted, that is its last line: how it ended, or that it went unseen.
+    fn assert_deletions_are_told(text: &str) {
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut told = 0;
+        for number in (0..PODS).filter(|number| number % 4 == 3) {
+            let name = format!("train-{number}");
+            let Some(last) = lines.iter().rfind(|line| line["object"]["metadata"]["name"] == *name) else { continue };
+            let is_told = match last["type"].as_str().unwrap() {
+                "deleted" => last["object"]["status"]["phase"] == "Failed",
+                what => what == "missed",
+            };
+            assert!(is_told, "{last}");
+            told += 1;
+        }
+        assert!(told > 0, "none was seen at all");
+    }
+
+    /// Awaits a line of the journal.
+    fn await_line(&self, recorder: &mut Recorder, is_it: impl Fn(&Value) -> bool) {
+        let began = Instant::now();
+        while !self.lines().iter().any(&is_it) {
+            assert!(recorder.child.try_wait().unwrap().is_none(), "{:?}", recorder.said.lock().unwrap());
+            assert!(began.elapsed() < LONGEST, "{:?}", recorder.said.lock().unwrap());
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Whether the very last change is written: the deletion of the last pod, or that it is gone.
@@ -375,6 +431,165 @@ fn expired_versions_dropped_connections_and_errors_lose_nothing() {
     });
     let recorder = changing.record();
     assert_eq!(changing.finish(recorder), expected);
+    // What was made and deleted before the list was read anew is not known, and that is told.
+    let lines = changing.lines();
+    let gap = lines.iter().find(|line| line["notRecordedSince"].is_string()).unwrap();
+    assert_eq!(gap["notRecordedOf"], json!(["pods"]), "{gap}");
+    assert!(whole.lines().iter().all(|line| line["notRecordedSince"].is_null()));
+    let ran = run(&changing.home, &["failures", "-f", "journal", "--exit-code"]);
+    ran.says(3, &["nothing of pods was recorded from"]);
+    // Where a time is asked for, and in some of it nothing was recorded, no answer is whole.
+    let ran = run(&changing.home, &["failures", "-f", "journal", "--exit-code", "--since", "1d"]);
+    ran.says(4, &["nothing of pods was recorded from"]);
+}
+
+/// What is written at the end tells all up to the server's last word, and not up to the end.
+#[test]
+fn a_journal_is_as_of_the_last_word_of_the_server() {
+    let changing = Changing::start(|from| (from >= 20).then(Reply::dropped));
+    let mut recorder = changing.record();
+    changing.await_line(&mut recorder, |line| line["object"]["metadata"]["resourceVersion"] == "1020");
+    let last = changing.lines().iter().filter_map(|line| Some(line["at"].as_str()?.to_owned())).max().unwrap();
+    let now = || {
+        sigapps::model::Time::from_seconds(i64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_secs()).unwrap())
+    };
+    let last = sigapps::model::Time::parse(&last).unwrap();
+    while now() <= last.plus_seconds(1) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    recorder.end_well();
+    let lines = changing.lines();
+    let end = lines.iter().rfind(|line| line["kind"] == "RecordingStatus").unwrap();
+    assert!(sigapps::model::Time::parse(end["asOf"].as_str().unwrap()).unwrap() <= last, "{end}");
+    let said = recorder.said.lock().unwrap().join("\n");
+    for words in
+        ["recording all namespaces of fake into ", "journal/journal.jsonl; Ctrl-C", "ended: ", "it tells all up to "]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+/// What was seen is written, however the recorder ends.
+#[test]
+fn what_waits_is_written_before_the_recorder_ends_for_an_error() {
+    let is_out = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let refuses = Arc::clone(&is_out);
+    let changing = Changing::with(
+        move |from| {
+            let last = (from >= 10).then(|| Reply::json(200, change_at(11)));
+            is_out.fetch_or(last.is_some(), Ordering::SeqCst);
+            last
+        },
+        move |request| {
+            let is_refused = refuses.load(Ordering::SeqCst) && request.path() != PODS_PATH;
+            let again = request.path() == PODS_PATH && request.query("resourceVersion") == Some("1011");
+            (is_refused || again).then(|| Reply::status(401, "Unauthorized", "Unauthorized"))
+        },
+    );
+    let mut recorder = changing.record();
+    let status = recorder.child.wait().unwrap();
+    assert_eq!(status.code(), Some(1), "{:?}", recorder.said.lock().unwrap());
+    let last = changing.lines();
+    let deleted = last.iter().find(|line| line["type"] == "deleted");
+    assert_eq!(deleted.map(|line| &line["object"]["metadata"]["name"]), Some(&json!("train-3")), "{last:?}");
+}
+
+/// Each run of a container once, however often its pod changes and the recorder is started, and one that is refused
+/// keeps no other from being recorded.
+#[test]
+fn a_journal_holds_the_log_of_each_run_once() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&asked);
+    let changing = Changing::with(
+        |_| None,
+        move |request| {
+            if !request.path().ends_with("/log") {
+                return None;
+            }
+            log.lock().unwrap().push(request.path().to_owned());
+            if request.path().contains("/train-1/") {
+                return Some(Reply::status(403, "Forbidden", "no logs for you"));
+            }
+            Some(Reply::new(200, "text/plain").then("password=hunter2 is wrong\n"))
+        },
+    );
+    let mut recorder = changing.record_with(&["--logs"]);
+    let is_log_of = |name: String| move |line: &Value| line["kind"] == "Log" && line["pod"] == *name;
+    for number in [0, 2, PODS - 2] {
+        changing.await_line(&mut recorder, is_log_of(format!("train-{number}")));
+    }
+    recorder.end_well();
+    let before = asked.lock().unwrap().len();
+    let mut recorder = changing.record_with(&["--logs"]);
+    changing.await_line(&mut recorder, |line| line["notRecordedSince"].is_string());
+    recorder.end_well();
+    let logs: Vec<Value> = changing.lines().into_iter().filter(|line| line["kind"] == "Log").collect();
+    let mut pods: Vec<&str> = logs.iter().map(|log| log["pod"].as_str().unwrap()).collect();
+    pods.sort_unstable();
+    let count = pods.len();
+    pods.dedup();
+    assert_eq!(pods.len(), count, "twice: {pods:?}");
+    assert!(before <= PODS as usize, "{before}");
+    assert!(logs.iter().all(|log| log["text"] == "password=(hidden) is wrong\n"));
+    let refused = changing.lines().into_iter().filter_map(|line| line["sources"].as_array().cloned()).flatten();
+    assert!(refused.into_iter().any(|source| source["resource"] == "pods/log" && source["state"] == "denied"));
+}
+
+/// As a reading of the cluster leaves it out, and says so.
+#[test]
+fn what_cannot_be_read_is_left_out_counted_and_named() {
+    let bad = || {
+        let mut bad = pod("ml", "odd", "train");
+        bad["status"]["containerStatuses"] = "none".into();
+        bad
+    };
+    let api = FakeApi::start(move |request| match request.path() {
+        "/api/v1/namespaces/ml/pods" => list_at("Pod", "v1", 0, &[pod("ml", "train-0", "train"), bad()]),
+        _ => world(request),
+    });
+    let home = Home::of(&api);
+    run(&home, &["record", "-n", "ml", "-o", "now.jsonl"]).says(0, &["1 object could not be read", "ml/odd"]);
+    let text = std::fs::read_to_string(home.path().join("now.jsonl")).unwrap();
+    assert!(!text.contains("\"name\":\"odd\""), "{text}");
+    run(&home, &["failures", "-f", "now.jsonl", "--exit-code"]).says(4, &["ml/odd"]);
+    // The same where it becomes so while it is watched.
+    let changing = Changing::start(|from| {
+        let mut odd = pod_at(0, 2);
+        (odd["kind"], odd["apiVersion"]) = ("Pod".into(), "v1".into());
+        odd["status"]["containerStatuses"] = "none".into();
+        odd["metadata"]["resourceVersion"] = "1050".into();
+        let line = format!("{}\n", json!({"type": "MODIFIED", "object": odd}));
+        (from >= 20).then(|| Reply::json(200, line).then_wait_until_stopped())
+    });
+    let mut recorder = changing.record();
+    changing.await_line(&mut recorder, |line| {
+        let pods = line["sources"].as_array().and_then(|all| all.iter().find(|source| source["resource"] == "pods"));
+        pods.is_some_and(|pods| pods["skipped"] == 1 && pods["state"] == "unreadable")
+    });
+    assert!(recorder.said.lock().unwrap().iter().any(|line| line.contains("pods ml/train-0 cannot be read")));
+    recorder.end_well();
+}
+
+/// Pipes stand for devices: no test touches a real one.
+#[test]
+fn what_is_no_regular_file_is_not_written_over() {
+    let api = FakeApi::start(|request| match request.path() {
+        "/apis/batch/v1/namespaces/nosuch/jobs" => list_at("Job", "batch/v1", 0, &[]),
+        "/api/v1/namespaces/nosuch/pods" => list_at("Pod", "v1", 0, &[]),
+        _ => world(request),
+    });
+    let home = Home::of(&api);
+    assert!(Command::new("mkfifo").arg(home.path().join("pipe")).status().unwrap().success());
+    for more in [&["--force"][..], &["--follow"]] {
+        let ran = run(&home, &[&["record", "-n", "ml", "-o", "pipe"], more].concat());
+        ran.says(2, &["pipe is no regular file"]);
+    }
+    let left: Vec<_> = home.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+    run(&home, &["record", "-n", "nosuch", "-o", "now.jsonl"]).says(0, &["nothing is in namespace nosuch"]);
+    let ran = run(&home, &["record", "-n", "ml", "-o", "nowhere/now.jsonl"]);
+    ran.says(1, &["cannot write nowhere/now.jsonl: No such file"]);
+    assert_eq!(ran.stderr.matches("os error").count(), 1, "{ran:?}");
 }
 
 #[test]
@@ -385,6 +600,6 @@ fn a_second_recorder_of_a_journal_is_refused() {
     let ran = run(&changing.home, &["record", "-A", "--follow", "-o", "journal/journal.jsonl"]);
     ran.says(1, &["is being written by another recorder"]);
     let ran = run(&changing.home, &["record", "-n", "ml", "--follow", "-o", "nowhere/journal.jsonl"]);
-    ran.says(1, &["cannot write nowhere/.journal.jsonl.lock"]);
+    ran.says(1, &["cannot write nowhere/journal.jsonl: there is no folder nowhere"]);
     recorder.end_well();
 }

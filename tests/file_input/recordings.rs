@@ -16,6 +16,13 @@ fn status(as_of: &str) -> Value {
     json!({"kind": "RecordingStatus", "apiVersion": VERSION, "asOf": as_of, "sources": sources})
 }
 
+/// All was listed.
+fn whole() -> Value {
+    let mut whole = status("2026-11-30T09:00:00Z");
+    whole["sources"] = json!([{"resource": "jobs", "state": "read"}]);
+    whole
+}
+
 fn change(what: &str, at: &str, object: &Value) -> Value {
     json!({"kind": "Change", "apiVersion": VERSION, "at": at, "type": what, "object": object})
 }
@@ -72,6 +79,7 @@ fn a_snapshot_without_an_end_is_said_to_be_cut_off() {
 fn of_a_journal_the_newest_state_counts_whatever_the_order() {
     let lines = [
         header("journal", 1),
+        whole(),
         change("added", "2026-11-30T09:00:01Z", &pod("a", 1, "Pending")),
         change("modified", "2026-11-30T09:00:06Z", &pod("a", 3, "Failed")),
         change("modified", "2026-11-30T09:00:02Z", &pod("a", 2, "Running")),
@@ -104,6 +112,7 @@ fn what_was_deleted_is_evidence_or_gone() {
     ];
     let before = [
         header("journal", 1),
+        whole(),
         change("added", at, &pod("failed", 1, "Running")),
         change("added", at, &hanging),
         change("added", at, &pod("unseen", 1, "Pending")),
@@ -126,9 +135,33 @@ fn what_was_deleted_is_evidence_or_gone() {
 fn what_a_journal_does_not_hold_is_said() {
     let mut again = status("2026-11-30T10:00:00Z");
     again["notRecordedSince"] = "2026-11-30T09:30:00Z".into();
-    again["sources"] = json!([]);
-    let (snapshot, said) = read(&[&[header("journal", 3), again]]);
+    again["sources"] = whole()["sources"].clone();
+    let (snapshot, said) = read(&[&[header("journal", 3), again.clone()]]);
     assert!(said[0].contains("its first 2 files are not among the input"), "{said:?}");
     assert!(said[0].contains("nothing was recorded from 2026-11-30T09:30:00Z to 2026-11-30T10:00:00Z"), "{said:?}");
-    assert!(snapshot.sources.iter().any(|source| source.state == SourceState::Unreadable));
+    // The file itself was read to its end: what is missing is time.
+    assert!(snapshot.sources.iter().all(|source| source.state != SourceState::Unreadable));
+    assert_eq!(snapshot.gaps.len(), 2);
+    let marked = |since: &str| {
+        let mut snapshot = read(&[&[header("journal", 3), again.clone()]]).0;
+        snapshot.mark_gaps(sigapps::model::Time::parse(since).unwrap());
+        snapshot.sources.iter().any(|source| source.state == SourceState::Gap)
+    };
+    assert!(marked("2026-11-30T09:59:59Z") && !marked("2026-11-30T10:00:00Z"));
+}
+
+/// Nothing found in what was never filled is no good news.
+#[test]
+fn a_journal_that_was_begun_and_no_more_is_said_to_be_cut_off() {
+    let at = "2026-11-30T09:00:10Z";
+    for lines in [
+        &[header("journal", 1)][..],
+        &[header("journal", 1), change("added", at, &pod("a", 1, "Failed"))],
+        &[change("added", at, &pod("a", 1, "Failed")), whole()],
+    ] {
+        let (snapshot, said) = read(&[lines]);
+        assert!(said[0].contains("the journal ends before") || said[0].contains("no beginning"), "{said:?}");
+        let files = snapshot.sources.iter().find(|source| source.file.is_some()).unwrap();
+        assert_eq!(files.state, SourceState::Unreadable);
+    }
 }

@@ -106,6 +106,7 @@ impl<'s, 'o> Analyst<'s, 'o> {
             self.workloads.push(Workload {
                 reference,
                 jobs: Vec::new(),
+                is_gone: false,
                 notes: Vec::new(),
                 first: None,
                 story: None,
@@ -137,7 +138,24 @@ impl<'s, 'o> Analyst<'s, 'o> {
         self.options.selector.excludes(|key| labels.get(key).map(|value| &**value))
     }
 
+    /// Notes which workloads a journal tells the deletion of.
+    fn note_gone(&mut self) {
+        let gone = &self.snapshot.gone;
+        if gone.is_empty() {
+            return;
+        }
+        for workload in &mut self.workloads {
+            let uid = workload.reference.uid.as_deref().and_then(Uid::parse);
+            let jobs = &workload.jobs;
+            let all_jobs =
+                || !jobs.is_empty() && jobs.iter().all(|job| job.uid.as_ref().is_some_and(|uid| gone.contains(uid)));
+            let has_own = workload.own_state.is_some();
+            workload.is_gone = uid.is_some_and(|uid| gone.contains(&uid)) || (!has_own && all_jobs());
+        }
+    }
+
     fn finish(mut self) -> Analysis<'s> {
+        self.note_gone();
         // Unstable, as a stable sort takes half as much memory again; the key tells all failures apart.
         self.failures.sort_unstable_by(|a, b| {
             let key = |failure: &Failure<'s>| (&self.workloads[failure.workload].reference, failure.at());

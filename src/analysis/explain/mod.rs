@@ -20,6 +20,7 @@ use super::owner::{
     self, cron_job_reference, job_reference, job_set_reference, job_set_workload, other_reference, pod_reference,
 };
 use super::standing::Other;
+use super::workload::is_end;
 use super::{Analysis, Failure, Workload, object};
 use crate::model::{Job, Owner, Phase, Pod, Time};
 use crate::policy::parse_message;
@@ -42,7 +43,10 @@ struct Facts<'a, 's> {
 pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Explanation {
     let facts = Facts::new(analysis, subject, now);
     let state = facts.state();
+    let deleted = is_gone(analysis.snapshot, subject);
     let (verdict, verdict_tells) = verdict::verdict(&facts, state);
+    let verdict = if deleted { verdict::of_deleted(subject, &verdict) } else { verdict };
+    let state = if deleted && !is_end(state) { WorkloadState::Deleted } else { state };
     let mut sources = analysis.snapshot.sources.clone();
     sources.retain(|source| source.state != SourceState::NotAsked);
     Explanation {
@@ -52,6 +56,7 @@ pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Expl
         as_of: now,
         subject: reference(subject),
         state,
+        deleted: deleted.then_some(true),
         verdict,
         timeline: timeline::timeline(&facts),
         job_set: facts.own_story().map(JobSetStory::report),
@@ -65,20 +70,20 @@ pub fn explain(analysis: &Analysis, subject: Subject, now: Option<Time>) -> Expl
         missing: facts.missing(),
         suggestions: Vec::new(),
         sources,
-        notes: facts.notes().into_iter().chain(deleted_since(analysis.snapshot, subject)).collect(),
+        notes: facts.notes(),
         verdict_tells,
     }
 }
 
-/// Said of what a journal tells the deletion of: the rest is how it was before.
-fn deleted_since(snapshot: &Snapshot, subject: Subject) -> Option<String> {
+/// Whether a journal tells the deletion of the subject: all that is told is how it was before.
+fn is_gone(snapshot: &Snapshot, subject: Subject) -> bool {
     let uid = match subject {
-        Subject::Job(job) => job.uid.as_ref()?,
-        Subject::JobSet(job_set) => job_set.uid.as_ref()?,
-        Subject::Pod(pod) => pod.uid.as_ref()?,
-        _ => return None,
+        Subject::Job(job) => job.uid.as_ref(),
+        Subject::JobSet(job_set) => job_set.uid.as_ref(),
+        Subject::Pod(pod) => pod.uid.as_ref(),
+        _ => None,
     };
-    snapshot.gone.contains(uid).then(|| "it has been deleted since: this is what the journal tells of it".to_owned())
+    uid.is_some_and(|uid| snapshot.gone.contains(uid))
 }
 
 /// Whether a failure is one of the subject's: advice for others does not belong to its story.
@@ -272,6 +277,7 @@ impl<'a, 's> Facts<'a, 's> {
                 SourceState::Truncated => "only a part was read",
                 SourceState::Unreadable => "not all could be read",
                 SourceState::Unreachable => "its cluster was not reached",
+                SourceState::Gap => "for some of the time nothing was recorded",
                 SourceState::NotAsked if source.cluster.is_none() && source.resource == Resource::Events.name() => {
                     "none in the data"
                 }
@@ -280,6 +286,7 @@ impl<'a, 's> Facts<'a, 's> {
             let told = source.file.as_deref().unwrap_or(&source.resource);
             missing.push(format!("{told}: {state}"));
         }
+        missing.extend(self.analysis.snapshot.gaps.iter().map(|gap| gap.text.clone()));
         missing
     }
 

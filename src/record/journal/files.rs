@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::scan::Scanned;
 use super::{JournalError, cannot};
-use crate::record::files::{append_to, private};
+use crate::record::files::{append_to, private, sync_folder};
 use crate::record::secrets::{KEY_BYTES, Marker};
 use crate::source::Header;
 
@@ -32,6 +33,33 @@ impl Names {
 
     fn hidden(&self, ending: &str) -> PathBuf {
         self.folder.join(format!(".{}{}.{ending}", self.stem, self.ending))
+    }
+
+    /// A journal is a plain file in a folder that is there, and is packed when it is full.
+    pub(super) fn ensure_possible(&self) -> Result<(), JournalError> {
+        let path = self.current.display().to_string();
+        if with_gz(&self.current) == self.current {
+            return Err(
+                self.foreign("a journal is written plain, and packed file by file: its name does not end in .gz")
+            );
+        }
+        if !self.folder.is_dir() {
+            return Err(JournalError::NoFolder { path, folder: self.folder.display().to_string() });
+        }
+        match fs::metadata(&self.current) {
+            Ok(found) if !found.is_file() => Err(self.foreign("it is no regular file")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Lines that another version of the tool wrote are not to be written over.
+    pub(super) fn ensure_own(&self, scanned: &Scanned) -> Result<(), JournalError> {
+        match &scanned.foreign {
+            Some(version) => {
+                Err(self.foreign(format!("it holds lines of {version}, which are another version's of this tool")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Takes the lock, which its file's closing gives back, however the process ends.
@@ -93,13 +121,6 @@ impl Names {
         Ok(rotated)
     }
 
-    /// All files, oldest first; the current one has this number.
-    pub(super) fn all(&self, current: u64) -> Result<Vec<(u64, PathBuf)>, JournalError> {
-        let mut all = self.rotated()?;
-        all.push((current, self.current.clone()));
-        Ok(all)
-    }
-
     fn number_of(&self, name: &str) -> Option<u64> {
         let rest = name.strip_prefix(&*self.stem)?.strip_prefix('.')?;
         let rest = rest.strip_suffix(".gz").unwrap_or(rest);
@@ -126,12 +147,7 @@ impl Names {
 
     /// Has the folder itself on the disk: which files are in it.
     pub(super) fn sync_folder(&self) -> Result<(), JournalError> {
-        // Elsewhere a folder cannot be opened, and need not be.
-        if cfg!(unix) {
-            let synced = File::open(&self.folder).and_then(|folder| folder.sync_all());
-            synced.map_err(|error| cannot("write", &self.folder, error))?;
-        }
-        Ok(())
+        sync_folder(&self.folder).map_err(|error| cannot("write", &self.folder, error))
     }
 
     /// A journal is of one cluster and one namespace, or of all.
@@ -156,6 +172,21 @@ impl Names {
 
     pub(super) fn foreign(&self, why: impl Into<String>) -> JournalError {
         JournalError::Foreign { path: self.current.display().to_string(), why: why.into() }
+    }
+}
+
+/// Where a path leads in the end: two ways to one journal must meet the same lock.
+pub(super) fn resolved(path: &Path) -> PathBuf {
+    let path = match fs::read_link(path) {
+        // It may lead to where nothing is yet.
+        Ok(target) => path.parent().unwrap_or(Path::new("")).join(target),
+        Err(_) => path.to_owned(),
+    };
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    match (fs::canonicalize(&path), folder.map(fs::canonicalize)) {
+        (Ok(whole), _) => whole,
+        (_, Some(Ok(folder))) => folder.join(path.file_name().unwrap_or_default()),
+        _ => path,
     }
 }
 

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Map, Value};
 
+use crate::record::lines::Names;
 use crate::source::Resource;
 
 /// An object, by a hash of its resource and uid.
@@ -60,7 +61,13 @@ impl Key {
 #[derive(Debug, Default)]
 pub(super) struct Index {
     entries: HashMap<Key, Entry>,
+    /// `apiVersion`, namespace, name and uid of each, so that one that went away unseen can be named without reading all
+    /// files again. Of Events, which expire, nothing is told.
+    names: HashMap<Key, Box<str>>,
 }
+
+/// Stands between two names; no name holds one.
+const BETWEEN: char = '\n';
 
 impl Index {
     pub(super) fn get(&self, key: Key) -> Option<Entry> {
@@ -69,21 +76,42 @@ impl Index {
 
     /// Notes the newest state of an object; none, where it is gone.
     pub(super) fn put(&mut self, key: Key, entry: Option<Entry>) {
-        match entry {
-            Some(entry) => drop(self.entries.insert(key, entry)),
-            None => drop(self.entries.remove(&key)),
+        if let Some(entry) = entry {
+            self.entries.insert(key, entry);
+        } else {
+            self.entries.remove(&key);
+            self.names.remove(&key);
         }
     }
 
-    /// The objects of a resource that the cluster has not told of, with the file that each stands in.
-    pub(super) fn unseen(&self, resource: Resource) -> HashMap<Key, u64> {
-        let unseen = self.entries.iter().filter(|(_, entry)| entry.resource == resource && !entry.is_seen);
-        unseen.map(|(key, entry)| (*key, entry.file)).collect()
+    /// Notes what an object is named.
+    pub(super) fn name(&mut self, key: Key, resource: Resource, api_version: &str, fields: &Map<String, Value>) {
+        if resource == Resource::Events {
+            return;
+        }
+        self.names.entry(key).or_insert_with(|| {
+            let metadata = fields.get("metadata");
+            let text = |name: &str| metadata.and_then(|it| it.get(name)).and_then(Value::as_str).unwrap_or_default();
+            let names = [api_version, text("namespace"), text("name"), text("uid")];
+            names.map(|name| name.replace(BETWEEN, "")).join(&BETWEEN.to_string()).into()
+        });
     }
 
-    pub(super) fn forget(&mut self, keys: &HashMap<Key, u64>) {
-        self.entries.retain(|key, _| !keys.contains_key(key));
+    /// The objects of a resource that the cluster has not told of, by their names.
+    pub(super) fn unseen(&self, resource: Resource) -> Vec<(Key, String)> {
+        let unseen = self.entries.iter().filter(|(_, entry)| entry.resource == resource && !entry.is_seen);
+        let named = |key: &Key| self.names.get(key).map(ToString::to_string).unwrap_or_default();
+        let mut unseen: Vec<(Key, String)> = unseen.map(|(key, _)| (*key, named(key))).collect();
+        unseen.sort_unstable_by(|a, b| a.1.cmp(&b.1));
+        unseen
     }
+}
+
+/// Reads what [`Index::unseen`] gives.
+pub(super) fn names_in(text: &str) -> Names<'_> {
+    let mut parts = text.split(BETWEEN);
+    let mut next = || parts.next().unwrap_or_default();
+    Names { api_version: next(), namespace: next(), name: next(), uid: next() }
 }
 
 /// Conditions of a pod that say nothing of how it fares.

@@ -11,7 +11,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -21,7 +21,7 @@ use super::keep::Kept;
 use super::lines::{self, ChangeType};
 use super::secrets::{KEY_BYTES, Marker};
 use crate::model::Time;
-use crate::source::{Header, RecordedSource, Resource, Status};
+use crate::source::{Header, Resource, Status};
 use files::Names;
 use index::{Entry, Index, Key};
 
@@ -30,14 +30,22 @@ use index::{Entry, Index, Key};
 #[non_exhaustive]
 pub enum JournalError {
     /// Something with a file went wrong.
-    #[error("cannot {what} {path}: {source}{}", if is_full(source) { "; what was written before is whole, and the recorder goes on from there when there is room" } else { "" })]
+    #[error("cannot {what} {path}: {reason}{}", if is_full(reason) { "; what was written before is whole: make room and start the recorder again, it goes on from there" } else { "" })]
     File {
         /// What was tried.
         what: &'static str,
         /// Which file.
         path: String,
         /// The system's reason.
-        source: io::Error,
+        reason: io::Error,
+    },
+    /// Its folder is not there.
+    #[error("cannot write {path}: there is no folder {folder}")]
+    NoFolder {
+        /// The journal.
+        path: String,
+        /// Where it was to be.
+        folder: String,
     },
     /// Another recorder writes it.
     #[error("{path} is being written by another recorder; one journal takes one writer")]
@@ -86,6 +94,14 @@ pub struct Journal {
     key: [u8; KEY_BYTES],
     /// The time of the newest line that was there when it was opened.
     last: Option<Time>,
+    /// The time of the newest line.
+    newest: Option<Time>,
+    /// The newest status that tells what became of each resource: each file has one.
+    told: Option<Status>,
+    /// The logs that it holds.
+    logs: HashSet<u64>,
+    /// Files that could not be read whole, and why.
+    damaged: Vec<String>,
     /// Held while the journal is open.
     _lock: File,
 }
@@ -93,27 +109,42 @@ pub struct Journal {
 impl Journal {
     /// Opens a journal, or begins one. One that is there is repaired, and must be of the same cluster and namespace.
     pub fn open(path: &Path, mut header: Header, keeping: Keeping) -> Result<Self, JournalError> {
+        let path = &files::resolved(path);
         let names = Names::of(path);
+        names.ensure_possible()?;
         let lock = names.lock()?;
         let key = names.key()?;
         names.tidy()?;
         let mut index = Index::default();
         let mut last = None;
-        let mut found = None;
+        let mut found: Option<Header> = None;
+        let mut newest_file = 0;
+        let (mut told, mut logs, mut damaged) = (None, HashSet::new(), Vec::new());
         for (number, path) in names.rotated()? {
             let scanned = scan::scan(&path, number, &mut index).map_err(|error| cannot("read", &path, error))?;
+            names.ensure_own(&scanned)?;
             last = last.max(scanned.last);
+            newest_file = newest_file.max(number).max(scanned.header.as_ref().map_or(0, |header| header.file));
             found = scanned.header.or(found);
+            told = scanned.status.or(told);
+            logs.extend(scanned.logs);
+            damaged.extend(scanned.damage.map(|why| format!("{} is damaged: {why}", path.display())));
         }
-        let begun = found.as_ref().map_or(1, |found: &Header| found.file + 1);
-        let mut length = 0;
+        let begun = newest_file + 1;
+        let (mut length, mut opening) = (0, 0);
         let mut needs_header = true;
         if path.exists() {
             let scanned = scan::scan(path, begun, &mut index).map_err(|error| cannot("read", path, error))?;
+            names.ensure_own(&scanned)?;
             if scanned.whole == 0 && scanned.has_other {
                 return Err(names.foreign("its first line is none of a recording"));
             }
-            length = scanned.whole;
+            if scanned.whole > 0 && scanned.header.is_none() {
+                return Err(names.foreign("its first line is missing, which tells of which cluster it is"));
+            }
+            (length, opening) = (scanned.whole, scanned.opening);
+            told = scanned.status.or(told);
+            logs.extend(scanned.logs);
             last = last.max(scanned.last);
             needs_header = scanned.header.is_none();
             found = scanned.header.or(found);
@@ -134,11 +165,15 @@ impl Journal {
             keeping,
             index,
             length,
-            opening: 0,
+            opening,
             batch: Vec::new(),
             changes: HashMap::new(),
             key,
             last,
+            newest: last,
+            told,
+            logs,
+            damaged,
             _lock: lock,
         };
         journal.seek()?;
@@ -146,7 +181,29 @@ impl Journal {
             journal.batch = lines::header(&journal.header);
         }
         journal.sync()?;
+        // Which files there are is on the disk only with their folder.
+        journal.names.sync_folder()?;
         Ok(journal)
+    }
+
+    /// The logs that it held when it was opened, by [`super::logs::key_of`].
+    pub(super) fn take_logs(&mut self) -> HashSet<u64> {
+        std::mem::take(&mut self.logs)
+    }
+
+    /// Which of its files could not be read whole, and why.
+    pub fn damaged(&self) -> &[String] {
+        &self.damaged
+    }
+
+    /// The number of the file that is written.
+    pub(super) fn file_number(&self) -> u64 {
+        self.header.file
+    }
+
+    /// Where it is written.
+    pub fn path(&self) -> &Path {
+        &self.names.current
     }
 
     /// The key of the marks in it, which stands in a file beside it.
@@ -170,6 +227,8 @@ impl Journal {
         }
         let what = if before.is_some() { ChangeType::Modified } else { ChangeType::Added };
         lines::change(&mut self.batch, at, what, kept);
+        self.newest = self.newest.max(Some(at));
+        self.index.name(key, resource, &kept.api_version, &kept.fields);
         self.note(key, Some(Entry::new(resource, digest, self.header.file)));
         true
     }
@@ -198,37 +257,27 @@ impl Journal {
     /// now, was deleted meanwhile.
     pub fn listed(&mut self, at: Time, resource: Resource) -> Result<(), JournalError> {
         self.sync()?;
-        let gone = self.index.unseen(resource);
-        if resource == Resource::Events {
-            self.index.forget(&gone);
-            return Ok(());
+        for (key, names) in self.index.unseen(resource) {
+            if resource != Resource::Events {
+                lines::change_of_names(&mut self.batch, at, resource.kind(), &index::names_in(&names));
+            }
+            self.changes.insert(key, None);
         }
-        // Their names stand in the journal alone.
-        let mut wanted = gone;
-        for (number, path) in self.names.all(self.header.file)? {
-            let read = scan::each_line(&path, |line| {
-                if let Some((key, object)) = scan::object_of(line)
-                    && wanted.get(&key).is_some_and(|file| *file == number)
-                {
-                    wanted.remove(&key);
-                    self.changes.insert(key, None);
-                    lines::change_of_names(&mut self.batch, at, &object);
-                }
-            });
-            read.map_err(|error| cannot("read", &path, error))?;
-        }
-        self.index.forget(&wanted);
         self.sync()
     }
 
     /// Writes what became of the reading, and as of when.
-    pub fn status(&mut self, as_of: Time, sources: &[RecordedSource], not_recorded_since: Option<Time>) {
-        let status = Status {
-            as_of: as_of.to_string(),
-            sources: sources.to_vec(),
-            not_recorded_since: not_recorded_since.map(|at| at.to_string()),
-        };
+    pub fn status(&mut self, status: Status) {
+        self.newest = self.newest.max(Time::parse(&status.as_of));
         self.batch.extend(lines::status(&status));
+        self.told =
+            Some(Status { not_recorded_since: None, not_recorded_of: Vec::new(), carried_over: false, ..status });
+    }
+
+    /// Writes that all is known up to a time, though nothing changed: what comes after may be missing.
+    pub fn beat(&mut self, as_of: Time) {
+        self.newest = self.newest.max(Some(as_of));
+        self.batch.extend(lines::status(&Status { as_of: as_of.to_string(), ..Status::default() }));
     }
 
     /// Takes whole lines to be written with the others.
@@ -305,6 +354,11 @@ impl Journal {
             self.carry_over(number, &path)?;
             fs::remove_file(&path).map_err(|error| cannot("remove", &path, error))?;
         }
+        // So that it is known of the file alone what was read when, and where what is its own begins.
+        let as_of = self.newest.map_or_else(|| self.header.started_at.clone(), |at| at.to_string());
+        let told = self.told.clone().unwrap_or_default();
+        self.batch.extend(lines::status(&Status { as_of, carried_over: true, ..told }));
+        self.flush()?;
         self.opening = self.length;
         Ok(())
     }
@@ -336,6 +390,6 @@ impl Journal {
     }
 }
 
-pub(super) fn cannot(what: &'static str, path: &Path, source: io::Error) -> JournalError {
-    JournalError::File { what, path: path.display().to_string(), source }
+pub(super) fn cannot(what: &'static str, path: &Path, reason: io::Error) -> JournalError {
+    JournalError::File { what, path: path.display().to_string(), reason }
 }

@@ -120,7 +120,8 @@ fn told(folder: &Path) -> String {
 fn lines(folder: &Path) -> Vec<Value> {
     let names = Names::of(&folder.join("journal.jsonl"));
     let mut lines = Vec::new();
-    for (_, path) in names.all(0).unwrap() {
+    let rotated = names.rotated().unwrap().into_iter().map(|(_, path)| path);
+    for path in rotated.chain([names.current.clone()]) {
         scan::each_line(&path, |line| lines.push(serde_json::from_slice(line).unwrap())).unwrap();
     }
     lines
@@ -326,4 +327,153 @@ fn its_files_are_for_their_owner_alone() {
         let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600, "{}", entry.path().display());
     }
+}
+
+fn status(seconds: i64) -> Status {
+    let read = crate::source::RecordedSource {
+        resource: "pods".into(),
+        state: crate::report::SourceState::Read,
+        skipped: 0,
+        message: None,
+    };
+    Status { as_of: at(seconds).to_string(), sources: vec![read], ..Status::default() }
+}
+
+/// What was carried over is no reason to begin a new file, however often it is opened.
+#[test]
+fn a_file_that_holds_more_than_its_size_from_before_is_not_begun_anew_at_each_start() {
+    let (_folder, path) = in_folder();
+    let keeping = Keeping { rotate_size: 700, keep: 1 };
+    let mut journal = play(&path, keeping, &story(), 0);
+    for version in 1000.. {
+        journal.set(at(200), Resource::Jobs, &job(version, version));
+        journal.sync().unwrap();
+        if journal.length == journal.opening && journal.opening > keeping.rotate_size {
+            break;
+        }
+    }
+    let number = journal.file_number();
+    drop(journal);
+    for _ in 0..3 {
+        let mut journal = Journal::open(&path, header(), keeping).unwrap();
+        journal.status(status(300));
+        journal.sync().unwrap();
+        assert_eq!(journal.file_number(), number);
+    }
+}
+
+/// What became of each resource is known of any file, whatever files before it were removed.
+#[test]
+fn each_file_tells_what_became_of_the_resources() {
+    let (folder, path) = in_folder();
+    let keeping = Keeping { rotate_size: 700, keep: 1 };
+    let mut journal = Journal::open(&path, header(), keeping).unwrap();
+    journal.status(status(1));
+    for version in 0..40 {
+        journal.set(at(2), Resource::Jobs, &job(version, version));
+        journal.sync().unwrap();
+    }
+    assert!(journal.file_number() > 3);
+    let sources =
+        file::read(&[folder.path().to_str().unwrap().to_owned()], Filter::default(), &mut |_| {}).unwrap().sources;
+    let pods = sources.iter().find(|source| source.resource == "pods").unwrap();
+    assert_eq!(pods.state, crate::report::SourceState::Read);
+}
+
+/// What a list of nothing costs: no file is read for it, whatever is in the journal.
+#[test]
+fn objects_that_went_away_are_named_without_a_look_into_the_files() {
+    let (folder, path) = in_folder();
+    let keeping = Keeping { rotate_size: 700, keep: 0 };
+    drop(play(&path, keeping, &story(), 0));
+    let mut journal = Journal::open(&path, header(), Keeping { rotate_size: 1 << 30, keep: 0 }).unwrap();
+    for (_, rotated) in Names::of(&path).rotated().unwrap() {
+        fs::remove_file(rotated).unwrap();
+    }
+    for resource in [Resource::Jobs, Resource::Pods] {
+        journal.listed(at(300), resource).unwrap();
+    }
+    drop(journal);
+    let missed: Vec<Value> = lines(folder.path()).into_iter().filter(|line| line["type"] == "missed").collect();
+    let names: Vec<&str> = missed.iter().filter_map(|line| line["object"]["metadata"]["name"].as_str()).collect();
+    assert_eq!(names, ["train", "train-1", "train-3", "train-5"]);
+    assert!(
+        missed
+            .iter()
+            .all(|line| line["object"]["apiVersion"].is_string() && line["object"]["metadata"]["uid"].is_string())
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn two_ways_to_one_journal_meet_the_same_lock() {
+    let (folder, path) = in_folder();
+    let link = folder.path().join("link.jsonl");
+    std::os::unix::fs::symlink("journal.jsonl", &link).unwrap();
+    // Where it leads, there is nothing yet.
+    let journal = Journal::open(&link, header(), ONE_FILE).unwrap();
+    assert!(matches!(Journal::open(&path, header(), ONE_FILE), Err(JournalError::Busy { .. })));
+    drop(journal);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let far = elsewhere.path().join("far.jsonl");
+    std::os::unix::fs::symlink(&path, &far).unwrap();
+    let _journal = Journal::open(&path, header(), ONE_FILE).unwrap();
+    assert!(matches!(Journal::open(&far, header(), ONE_FILE), Err(JournalError::Busy { .. })));
+}
+
+#[test]
+fn what_another_version_wrote_is_refused_and_not_cut_off() {
+    let (_folder, path) = in_folder();
+    drop(play(&path, ONE_FILE, &story(), 0));
+    let newer = b"{\"kind\":\"Change\",\"apiVersion\":\"kubectl-sigapps/v1\",\"x\":1}\n";
+    let whole = [&fs::read(&path).unwrap()[..], newer].concat();
+    fs::write(&path, &whole).unwrap();
+    let error = Journal::open(&path, header(), ONE_FILE).err().unwrap().to_string();
+    assert!(error.contains("kubectl-sigapps/v1"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), whole);
+    // Nor is one gone on with of which it is not known which cluster it is of.
+    let text = String::from_utf8(whole).unwrap();
+    let headless = text.lines().skip(1).take(3).collect::<Vec<_>>().join("\n") + "\n";
+    fs::write(&path, &headless).unwrap();
+    let error = Journal::open(&path, header(), ONE_FILE).err().unwrap().to_string();
+    assert!(error.contains("which cluster"), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), headless);
+}
+
+#[test]
+fn one_damaged_file_does_not_end_the_recording() {
+    let steps = story();
+    let (folder, path) = in_folder();
+    let keeping = Keeping { rotate_size: 700, keep: 0 };
+    drop(play(&path, keeping, &steps, 0));
+    let (_, first) = Names::of(&path).rotated().unwrap().remove(0);
+    let packed = fs::read(&first).unwrap();
+    for damaged in [&packed[..packed.len() / 2], b"no archive at all", b""] {
+        fs::write(&first, damaged).unwrap();
+        let journal = play(&path, Keeping { keep: 2, ..keeping }, &steps, steps.len());
+        assert_eq!(journal.damaged().len(), 1, "{:?}", journal.damaged());
+        drop(journal);
+        let jobs = read(folder.path()).jobs;
+        assert_eq!(jobs[0].failed, 5);
+        fs::write(&first, &packed).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_journal_is_a_plain_file_in_a_folder_that_is_there() {
+    let (folder, _) = in_folder();
+    let fifo = folder.path().join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
+    assert!(made.success());
+    for (path, words) in [
+        (fifo, "no regular file"),
+        (folder.path().to_owned(), "no regular file"),
+        (folder.path().join("journal.jsonl.gz"), "does not end in .gz"),
+        (folder.path().join("nowhere/journal.jsonl"), "there is no folder"),
+    ] {
+        let error = Journal::open(&path, header(), ONE_FILE).err().unwrap().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(folder.path().read_dir().unwrap().count(), 1, "nothing is left behind");
 }

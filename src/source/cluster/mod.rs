@@ -47,6 +47,7 @@ pub use environment::Environment;
 pub use error::ClusterError;
 pub use live::{Live, Turn};
 pub use names::{Configured, Named, configured, names};
+pub(crate) use reading::OF_WORKLOADS;
 pub(crate) use session::FIELD_MANAGER;
 pub use session::{Object, RequestError, Session};
 pub use several::{Came, Found, Place, Take, Talk, contexts, contexts_in, read_each, read_each_in};
@@ -203,7 +204,11 @@ fn line(source: &Source, denied: &[&Source]) -> Option<String> {
     let message = message.as_deref().unwrap_or_default();
     match source.state {
         // Said by whoever reads several clusters.
-        SourceState::Read | SourceState::NotInstalled | SourceState::NotAsked | SourceState::Unreachable => None,
+        SourceState::Read
+        | SourceState::NotInstalled
+        | SourceState::NotAsked
+        | SourceState::Unreachable
+        | SourceState::Gap => None,
         SourceState::Denied => {
             let group = |source: &Source| Resource::named(&source.resource).map(Resource::group).unwrap_or_default();
             let of = group(source);

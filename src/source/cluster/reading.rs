@@ -29,7 +29,7 @@ pub(super) fn outcomes<const N: usize>(first: [Outcome; N]) -> Outcomes {
 pub(super) const JOBSET_GROUP: &str = "jobset.x-k8s.io";
 /// Events about workloads: those about pods are many, and tell what the pods tell. One list, as the API server looks through
 /// all Events for each.
-pub(super) const OF_WORKLOADS: &str =
+pub(crate) const OF_WORKLOADS: &str =
     "involvedObject.kind!=Pod,involvedObject.kind!=ReplicaSet,involvedObject.kind!=Node";
 /// Events about Jobs alone.
 pub(super) const ABOUT_JOBS: &str = "involvedObject.kind=Job";

@@ -70,6 +70,15 @@ pub enum FileError {
         /// The folder.
         path: String,
     },
+    /// Recordings of several clusters: names in one are other things than in the other.
+    #[error(
+        "the recordings are of several clusters ({}), whose objects are not to be taken for each other's: give -f those of one, and read the others by themselves",
+        clusters.join(", ")
+    )]
+    SeveralClusters {
+        /// The clusters.
+        clusters: Vec<String>,
+    },
     /// There is no object in any input.
     #[error("no Kubernetes object found in {inputs}{}; {DUMP}", why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
     NoObjects {
@@ -128,9 +137,17 @@ pub fn read(paths: &[String], filter: Filter, talk: &mut dyn FnMut(&str)) -> Res
     if intake.recognised() == 0 && intake.lists() == 0 {
         return Err(nothing_found(paths, &accounts));
     }
+    let clusters = intake.recorded().clusters();
+    if clusters.len() > 1 {
+        return Err(FileError::SeveralClusters { clusters: clusters.iter().cloned().collect() });
+    }
+    let gaps = intake.recorded().gaps();
     if let Some(first) = accounts.first_mut() {
-        for gap in intake.recorded().gaps() {
-            first.cut(gap, None);
+        for cut in intake.recorded().cuts() {
+            first.cut(cut.to_owned(), None);
+        }
+        for gap in &gaps {
+            first.note(gap.text.clone(), None);
         }
     }
     for account in &accounts {
@@ -145,7 +162,7 @@ pub fn read(paths: &[String], filter: Filter, talk: &mut dyn FnMut(&str)) -> Res
     for line in super::cluster::said(&recorded) {
         talk(&line);
     }
-    Ok(Snapshot { cluster, sources, ..intake.finish() })
+    Ok(Snapshot { cluster, gaps, sources, ..intake.finish() })
 }
 
 fn nothing_found(paths: &[String], accounts: &[Account]) -> FileError {

@@ -19,6 +19,7 @@ impl Intake {
             }
             Kind::RecordingStatus => self.newest = self.newest.max(self.recorded.status(parse(bytes)?)),
             Kind::Change => {
+                self.recorded.line();
                 let change: ChangeView = parse(bytes)?;
                 self.newest = self.newest.max(Time::parse(change.at));
                 let object = change.object.get().as_bytes();

@@ -10,6 +10,13 @@ mod words;
 use super::{Facts, Subject};
 use crate::report::{VerdictTells, WorkloadState};
 
+/// The sentence of what was deleted since: first that, then how it was when it was last seen.
+pub(super) fn of_deleted(subject: Subject, verdict: &str) -> String {
+    let who = format!("{} {}/{}", subject.kind().kind(), subject.namespace(), subject.name());
+    let rest = verdict.strip_prefix(&*who).unwrap_or(verdict).trim_start_matches([':', ' ']);
+    format!("{who} has been deleted. As last seen, it {rest}")
+}
+
 /// The sentence, and what of a `JobSet` it has told.
 pub(super) fn verdict(facts: &Facts, state: WorkloadState) -> (String, VerdictTells) {
     let subject = facts.subject;

@@ -40,7 +40,7 @@ pub(super) fn verdict(facts: &Facts, other: Other, who: &str, state: WorkloadSta
                 "is not whole yet"
             }
         }
-        WorkloadState::Running | WorkloadState::Unknown => "goes on",
+        WorkloadState::Running | WorkloadState::Unknown | WorkloadState::Deleted => "goes on",
         WorkloadState::Degraded => "is degraded",
         WorkloadState::Stuck => "is stuck",
         WorkloadState::Restarting => "restarts again and again",
