@@ -140,6 +140,36 @@ pub struct Source {
     pub message: Option<String>,
 }
 
+impl SourceState {
+    /// Of several readings of one resource, the one that weighs most tells what became of it.
+    pub const fn weight(self) -> u8 {
+        match self {
+            Self::NotAsked => 0,
+            Self::Read => 1,
+            Self::NotInstalled => 2,
+            Self::Unreadable => 3,
+            Self::Denied => 4,
+            Self::Truncated => 5,
+            Self::Unreachable => 6,
+        }
+    }
+}
+
+impl Source {
+    /// A resource of a cluster, nothing read of it yet.
+    pub fn of_cluster(cluster: &str, resource: &str, state: SourceState) -> Self {
+        Self {
+            cluster: Some(cluster.to_owned()),
+            resource: resource.to_owned(),
+            file: None,
+            state,
+            objects: 0,
+            skipped: 0,
+            message: None,
+        }
+    }
+}
+
 /// Totals over all groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

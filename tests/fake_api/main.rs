@@ -6,6 +6,7 @@ mod kubeconfigs;
 mod late_pods;
 mod lists;
 mod others;
+mod outages;
 mod record;
 mod restarts;
 mod several;

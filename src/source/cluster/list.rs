@@ -55,16 +55,7 @@ impl Outcome {
 
     /// Both reads as one: what is worse counts.
     pub(super) fn join(mut self, other: Self) -> Self {
-        let rank = |state| match state {
-            SourceState::NotAsked => 0,
-            SourceState::Read => 1,
-            SourceState::NotInstalled => 2,
-            SourceState::Unreadable => 3,
-            SourceState::Denied => 4,
-            SourceState::Truncated => 5,
-            SourceState::Unreachable => 6,
-        };
-        if rank(other.state) > rank(self.state) {
+        if other.state.weight() > self.state.weight() {
             self.state = other.state;
         }
         self.skips.add(other.skips);

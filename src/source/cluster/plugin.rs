@@ -1,5 +1,6 @@
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster, ExecConfig, ExecInteractiveMode};
@@ -10,6 +11,31 @@ use super::error::ClusterError;
 
 /// Held by the plugin that may ask the person.
 static ASKING: Mutex<()> = Mutex::new(());
+/// Process ids of the plugins that run.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Ends the plugins that run: nobody waits for what they would say.
+pub(super) fn end_those_running() {
+    for id in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        #[cfg(unix)]
+        if let Some(id) = i32::try_from(*id).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+        }
+        #[cfg(not(unix))]
+        let _ = id;
+    }
+}
+
+/// Runs a plugin to its end.
+fn run_to_end(mut command: Command) -> std::io::Result<Output> {
+    let running = || RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let child = command.stdout(Stdio::piped()).spawn()?;
+    let id = child.id();
+    running().insert(id);
+    let output = child.wait_with_output();
+    running().remove(&id);
+    output
+}
 
 /// What a credential plugin prints.
 #[derive(Deserialize)]
@@ -37,15 +63,15 @@ pub(super) fn run(user: &mut AuthInfo, cluster: &Cluster, interactive: bool) -> 
     let stdin = asks(&exec, interactive).map_err(failed)?;
     // One question at a time, where several clusters are read side by side.
     let _alone = stdin.then(|| ASKING.lock().unwrap_or_else(PoisonError::into_inner));
-    let output =
-        prepare(&exec, &command, cluster, stdin).map_err(failed)?.output().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => ClusterError::Plugin {
-                command: command.clone(),
-                why: "is not installed".to_owned(),
-                hint: exec.install_hint.as_deref().map(on_one_line).filter(|hint| !hint.is_empty()),
-            },
-            _ => failed(format!("cannot be run: {error}")),
-        })?;
+    let prepared = prepare(&exec, &command, cluster, stdin).map_err(failed)?;
+    let output = run_to_end(prepared).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => ClusterError::Plugin {
+            command: command.clone(),
+            why: "is not installed".to_owned(),
+            hint: exec.install_hint.as_deref().map(on_one_line).filter(|hint| !hint.is_empty()),
+        },
+        _ => failed(format!("cannot be run: {error}")),
+    })?;
     if !output.status.success() {
         return Err(failed(match output.status.code() {
             Some(code) => format!("failed with exit code {code}"),
