@@ -1,4 +1,4 @@
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 use clap::Args;
 
@@ -6,6 +6,7 @@ use super::connection::ConnectionArgs;
 use super::input::{Color, ensure_one_namespace, moment, namespace_of, read};
 use super::options::{UsageError, parse_subject};
 use super::output::{Chosen, Output, PrintArgs};
+use super::stdout::stdout;
 use super::watched::{self, Telling};
 use super::watching::{WatchArgs, cluster_of};
 use super::{ExitCode, width};
@@ -132,7 +133,7 @@ impl ExplainArgs {
         }
         let snapshot = read(&from, &scope)?;
         let explanation = explained(&snapshot, moment(&from, &snapshot)?)?;
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(stdout());
         show.print(&explanation, &mut out)?;
         out.flush()?;
         Ok(ExitCode::Success)

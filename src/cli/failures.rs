@@ -1,4 +1,4 @@
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 use clap::Args;
 
@@ -9,6 +9,7 @@ use super::options::{UsageError, parse_duration, parse_targets};
 use super::output::{Output, PrintArgs};
 use super::scope::{has_gap, options, report_scope, scope_of};
 use super::show::{self, Show, lines};
+use super::stdout::stdout;
 use super::watched;
 use super::watching::WatchArgs;
 use super::{ExitCode, width};
@@ -182,7 +183,7 @@ impl FailuresArgs {
         let options = options(moment(&request.from, &snapshot)?);
         let mut analysis = analyse(&snapshot, &options);
         let left_out = show.leave_out_known(&mut analysis, request.view.group_by);
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(stdout());
         print(&analysis, &options, &left_out, &mut out)?;
         out.flush()?;
         Ok(show.code(has_gap(&snapshot.sources), !analysis.failures.is_empty()))
@@ -195,7 +196,7 @@ impl FailuresArgs {
         }
         let (scope, view) = self.asked()?;
         let clusters = Clusters::new(connections, self.all_namespaces)?;
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(stdout());
         let (mut failures, mut reports, mut left_out, mut found) = (Vec::new(), Vec::new(), LeftOut::default(), false);
         let told = clusters.read(&scope, &mut |cluster, snapshot, kubectl| {
             let options = options(&scope, &view, Some(clock()?));

@@ -15,6 +15,7 @@ mod schema;
 mod scope;
 mod screen;
 mod show;
+mod stdout;
 mod wait;
 mod watched;
 mod watching;
@@ -82,7 +83,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match result {
         Ok(code) => code,
-        Err(error) if is_broken_pipe(&error) => ExitCode::Success,
+        // Nobody is left to read why; what was to be written is not.
+        Err(error) if is_broken_pipe(&error) => ExitCode::Error,
         Err(error) => {
             let usage = error.downcast_ref::<options::UsageError>().is_some();
             let _ = writeln!(io::stderr(), "error: {}", crate::render::one_line(&format!("{error:#}")));
@@ -97,7 +99,7 @@ fn refused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success }
 }
 
-/// Whether the reader of our output has gone, as `head` does: nothing is wrong.
+/// Whether the reader of our output has gone where that is not looked over: a recording that is cut off is none.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -1,8 +1,9 @@
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::{Args, ValueEnum};
 
 use super::ExitCode;
+use super::stdout::stdout;
 use crate::report::{explanation_schema, failure_schema, report_schema, restart_schema};
 
 #[derive(Debug, Args)]
@@ -33,7 +34,7 @@ impl SchemaArgs {
             SchemaOf::Explanation => explanation_schema(),
             SchemaOf::Restart => restart_schema(),
         };
-        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&schema)?)?;
+        writeln!(stdout(), "{}", serde_json::to_string_pretty(&schema)?)?;
         Ok(ExitCode::Success)
     }
 }

@@ -1,6 +1,7 @@
 //! Reads of a cluster that is a server in this process, with the faults that real ones have.
 
 mod checkpoints;
+mod decided;
 mod faults;
 mod kubeconfigs;
 mod late_pods;
