@@ -128,6 +128,11 @@ impl ExplainArgs {
                 on_screen: !matches!(show.chosen, Chosen::Format(ExplanationFormat::Jsonl)),
                 explain: |snapshot: &Snapshot, now| explained(snapshot, Some(now)),
                 print: |explanation: &Explanation, out: &mut Vec<u8>| show.print(explanation, out),
+                between: match show.chosen {
+                    Chosen::Format(ExplanationFormat::Json | ExplanationFormat::Jsonl) => "",
+                    Chosen::Format(ExplanationFormat::Yaml) => "---\n",
+                    _ => "\n",
+                },
             };
             return watched::explanation(self.watch, cluster_of(&from)?, &scope, &telling);
         }

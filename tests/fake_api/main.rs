@@ -6,6 +6,7 @@ mod faults;
 mod kubeconfigs;
 mod late_pods;
 mod lists;
+mod live;
 mod others;
 mod outages;
 mod record;

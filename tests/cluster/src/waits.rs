@@ -47,6 +47,8 @@ const CASES: &[Case] = &[
     case("wait-job-is-ready", &["job/goes-on", "--for=ready"], 0, "Job waits/goes-on"),
     case("wait-job-times-out", &["job/goes-on", "--timeout=5s"], 5, ""),
     case("wait-cronjob-run", &["cronjob/minutely"], 3, "Job waits/minutely-"),
+    case("wait-cronjob-run-completes", &["cronjob/completes-minutely"], 0, "Job waits/completes-minutely-"),
+    case("wait-jobset-is-ready", &["jobset/goes-on", "--for=ready"], 0, "JobSet waits/goes-on"),
     case("wait-jobset-completes", &["jobset/completes"], 0, "JobSet waits/completes completed"),
     case("wait-jobset-fails", &["jobset/restarts"], 3, "JobSet waits/restarts failed"),
     case("wait-jobset-restarted", &["jobset/restarts", "--for=restarted"], 0, "JobSet waits/restarts"),
@@ -54,6 +56,7 @@ const CASES: &[Case] = &[
     case("wait-trainjob-fails", &["trainjob/broken"], 3, "TrainJob waits/broken"),
     case("wait-deployment", &["deployment/web"], 0, "Deployment waits/web"),
     case("wait-deployment-past-its-deadline", &["deployment/late"], 3, "Deployment waits/late"),
+    case("wait-deployment-for-failed", &["deployment/late", "--for=failed"], 0, "Deployment waits/late"),
     case("wait-statefulset", &["sts/db"], 0, "StatefulSet waits/db"),
     case("wait-daemonset", &["ds/agent"], 0, "DaemonSet waits/agent"),
     case("wait-leaderworkerset", &["lws/vllm"], 0, "LeaderWorkerSet waits/vllm"),
@@ -184,14 +187,15 @@ impl Bench<'_> {
         let (mut child, mut lines) = self.follow(&["failures", "-n", "waits", "-w", "-o", "jsonl"])?;
         line_of(&mut lines, "job/fails").await?;
         // From the first line on, what is there has been read.
+        // Its pods are those of the scenario's Job `fails` by their name, and end like them; others would complete.
         let job = json!({
-            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "newcomer", "namespace": "waits"},
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "fails-as-well", "namespace": "waits"},
             "spec": {"backoffLimit": 0, "template": {"spec": {
                 "restartPolicy": "Never", "containers": [{"name": "main", "image": "registry.example/etl:1.4"}],
             }}},
         });
         self.api.create("/apis/batch/v1/namespaces/waits/jobs", &job).await?;
-        let line = line_of(&mut lines, "job/newcomer").await?;
+        let line = line_of(&mut lines, "job/fails-as-well").await?;
         ensure!(line["class"] == "noPolicy", "{line}");
         child.kill().await?;
         Ok(())
