@@ -31,8 +31,13 @@ impl Advice {
         self
     }
 
-    pub(super) fn fact(mut self, object: impl Into<String>, path: impl Into<String>, value: impl Into<String>) -> Self {
-        self.evidence.push(Evidence { object: object.into(), path: path.into(), value: value.into() });
+    pub(super) fn fact(
+        mut self,
+        object: impl Into<Box<str>>,
+        path: impl Into<Box<str>>,
+        value: impl Into<Box<str>>,
+    ) -> Self {
+        self.evidence.push(Evidence::new(object, path, value));
         self
     }
 

@@ -80,7 +80,7 @@ impl<'a> Over<'a> {
 
     /// What was recorded of the last decision.
     fn recorded(&self) -> Vec<Evidence> {
-        let fact = |path: String, value: String| Evidence { object: self.object(), path, value };
+        let fact = |path: String, value: String| Evidence::new(self.object(), path, value);
         let mut facts = vec![fact("status.restarts".to_owned(), self.story.job_set.restarts.to_string())];
         if let Some(decision) = self.last_decided().and_then(|attempt| attempt.decision.as_ref()) {
             let path = match decision.recorded_in {

@@ -55,10 +55,10 @@ impl Case<'_> {
         let memory = end.memory.as_deref();
         let path = |list| format!("spec.{}[name={}].resources.{list}.memory", list_of(end), end.container);
         let of = |value: Option<&Option<Box<str>>>| value.and_then(Option::as_deref).unwrap_or("<unset>").to_owned();
-        advice = advice.fact(&pod, path("limits"), of(memory.map(|memory| &memory.limit)));
-        advice = advice.fact(&pod, path("requests"), of(memory.map(|memory| &memory.request)));
+        advice = advice.fact(&*pod, path("limits"), of(memory.map(|memory| &memory.limit)));
+        advice = advice.fact(&*pod, path("requests"), of(memory.map(|memory| &memory.request)));
         match memory.and_then(|memory| memory.pod_limit.as_deref()) {
-            Some(limit) => advice.fact(&pod, "spec.resources.limits.memory", limit),
+            Some(limit) => advice.fact(&*pod, "spec.resources.limits.memory", limit),
             None => advice,
         }
     }

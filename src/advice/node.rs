@@ -226,19 +226,19 @@ fn advice(
     }
     for (pod, device) in devices.iter().take(2) {
         let path = "status.containerStatuses[].allocatedResourcesStatus[].resources[].health";
-        advice = advice.fact(pod, path, format!("Unhealthy ({device})"));
+        advice = advice.fact(&**pod, path, format!("Unhealthy ({device})"));
     }
     let Some(node) = node else { return advice };
     let object = format!("node/{name}");
     if let Some(ready) = node.ready.filter(|ready| !ready) {
         let status = if node.is_silent { "Unknown".to_owned() } else { ready.to_string() };
-        advice = advice.fact(&object, "status.conditions[type=Ready].status", status);
+        advice = advice.fact(&*object, "status.conditions[type=Ready].status", status);
     }
     for problem in node.problems() {
-        advice = advice.fact(&object, format!("status.conditions[type={}].status", problem.type_), "True");
+        advice = advice.fact(&*object, format!("status.conditions[type={}].status", problem.type_), "True");
     }
     for taint in node.taints() {
-        advice = advice.fact(&object, "spec.taints[]", &**taint);
+        advice = advice.fact(&*object, "spec.taints[]", &**taint);
     }
     advice
 }

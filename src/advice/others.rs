@@ -137,7 +137,7 @@ impl Subject<'_> {
     fn not_replaced(&self, situation: &Situation) -> Option<Advice> {
         let told = situation.evidence.first()?;
         let mut pods = self.failures.iter().filter_map(|failure| failure.pod);
-        let pod = pods.find(|pod| object("pod", &pod.namespace, &pod.name) == told.object)?;
+        let pod = pods.find(|pod| *object("pod", &pod.namespace, &pod.name) == *told.object)?;
         let why = format!(
             "no version of the template reaches pod {} before it is ready, which it does not become: delete it, and it is made from \
              the newest",
@@ -283,7 +283,7 @@ impl Subject<'_> {
         let suspend = self.kubectl.write(Safety::Mutating, &words, Some(&patch));
         let look = of(SuggestionKind::Inspect, &situation.text, self.describe());
         // Who deleted the JobSet by hand wanted it to run again; and Kueue decides itself what is suspended.
-        let goes_on = situation.evidence.iter().any(|fact| fact.path == TTL);
+        let goes_on = situation.evidence.iter().any(|fact| *fact.path == *TTL);
         if goes_on && self.kept_by().is_none() && self.workload.queued.is_none() { look.run(suspend) } else { look }
     }
 }

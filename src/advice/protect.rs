@@ -124,7 +124,7 @@ fn with_facts(mut advice: Advice, maker: Maker, kept: &Kept, claim: Option<&Clai
         let object = format!("pvc/{}/{}", claim.namespace, claim.name);
         for owner in claim.owners.iter().filter(|owner| takes_along(maker, owner)) {
             let value = format!("{}/{}", owner.kind, owner.name);
-            advice = advice.fact(&object, "metadata.ownerReferences[]", value);
+            advice = advice.fact(&*object, "metadata.ownerReferences[]", value);
         }
     } else {
         advice = advice.fact(maker.object(), "spec.volumeClaimPolicies[].retentionPolicy.whenDeleted", "Delete");

@@ -5,10 +5,8 @@ use crate::report::{Class, Evidence};
 impl Failure<'_> {
     /// The fields that the failure was judged by.
     pub fn evidence(&self) -> Vec<Evidence> {
-        let of = |kind: &str, namespace: &str, name: &str, path: String, value: &str| Evidence {
-            object: object(kind, namespace, name),
-            path,
-            value: value.to_owned(),
+        let of = |kind: &str, namespace: &str, name: &str, path: String, value: &str| {
+            Evidence::new(object(kind, namespace, name), path, value)
         };
         let Some(pod) = self.pod else {
             let Some(job) = self.job else { return Vec::new() };

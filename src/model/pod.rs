@@ -1,7 +1,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::{Ordinal, Owner, Time, Uid, Word};
+use super::{Ends, Ordinal, Owner, Time, Uid, Word};
 
 /// `status.phase`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -186,7 +186,7 @@ pub struct Pod {
     /// Whether its spec names the nodes that it may run on, so that no scheduler chose.
     pub is_pinned: bool,
     /// Ended app containers, in the status' order.
-    pub ends: Box<[ContainerEnd]>,
+    pub ends: Ends,
     /// Type and status of all conditions, in the status' order; equal lists are shared between pods, in the room of one
     /// pointer.
     pub conditions: Arc<Box<[PodCondition]>>,

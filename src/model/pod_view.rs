@@ -387,7 +387,11 @@ impl PodView<'_> {
         format!("status.{list}[name={container}]")
     }
 
-    fn ends(&self, statuses: &[ContainerStatusView], interner: &mut Interner) -> Box<[ContainerEnd]> {
+    fn ends<Kept: FromIterator<ContainerEnd>>(
+        &self,
+        statuses: &[ContainerStatusView],
+        interner: &mut Interner,
+    ) -> Kept {
         statuses
             .iter()
             .filter_map(|status| Some((status, status.state.terminated.as_ref()?)))

@@ -79,7 +79,7 @@ fn evidence(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
     if explanation.evidence.is_empty() {
         return Ok(());
     }
-    let row = |fact: &Evidence| vec![fact.object.clone(), fact.path.clone(), fact.value.clone()];
+    let row = |fact: &Evidence| [&fact.object, &fact.path, &fact.value].map(ToString::to_string).to_vec();
     let facts: Vec<Vec<String>> = explanation.evidence.iter().take(MOST_FACTS).map(row).collect();
     writeln!(out, "## Evidence\n")?;
     table(&["Object", "Field", "Value"], &facts, out)?;

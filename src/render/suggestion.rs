@@ -46,9 +46,7 @@ mod tests {
 
     #[test]
     fn what_is_not_shown_is_counted_and_what_changes_is_marked() {
-        let fact = |value: &str| {
-            Evidence { object: "pod/n/p".into(), path: "status.reason".into(), value: value.into() }.into()
-        };
+        let fact = |value: &str| Evidence::new("pod/n/p", "status.reason", value).into();
         let safety = vec![Safety::ReadOnly, Safety::Mutating, Safety::Destructive];
         let suggestion = Suggestion {
             id: "s1".into(),

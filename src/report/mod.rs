@@ -562,11 +562,18 @@ pub enum Safety {
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
     /// The object: `pod/data/etl-x2f4b`.
-    pub object: String,
+    pub object: Box<str>,
     /// The field's path in it.
-    pub path: String,
+    pub path: Box<str>,
     /// The value there.
-    pub value: String,
+    pub value: Box<str>,
+}
+
+impl Evidence {
+    /// The value of a field of an object.
+    pub fn new(object: impl Into<Box<str>>, path: impl Into<Box<str>>, value: impl Into<Box<str>>) -> Self {
+        Self { object: object.into(), path: path.into(), value: value.into() }
+    }
 }
 
 /// A fact that a suggestion rests on.

@@ -210,7 +210,7 @@ impl<'s> Told<'s> {
 
     fn evidence(&self, facts: &Facts) -> Vec<Evidence> {
         let object = self.source.object();
-        let fact = |path: String, value: String| Evidence { object: object.clone(), path, value };
+        let fact = |path: String, value: String| Evidence::new(&*object, path, value);
         let elsewhere = || "(its value comes from elsewhere)".to_owned();
         let signs = self.signs.iter().map(|(path, sign)| {
             let value = sign.value.clone().unwrap_or_else(elsewhere);
@@ -252,7 +252,7 @@ fn of_claim(facts: &Facts, namespace: &str, name: &str) -> Vec<Evidence> {
     ];
     let fields = fields.into_iter().map(|(path, value)| (path.to_owned(), value));
     let told = fields.chain(owners).filter_map(|(path, value)| Some((path, value?)));
-    told.map(|(path, value)| Evidence { object: object.clone(), path, value }).collect()
+    told.map(|(path, value)| Evidence::new(&*object, path, value)).collect()
 }
 
 fn untold(

@@ -238,7 +238,7 @@ impl<'a, 's> Facts<'a, 's> {
             evidence.extend(failure.evidence());
             if let (Some(pod), Some(node)) = (failure.pod, failure.node()) {
                 let object = object("pod", &pod.namespace, &pod.name);
-                evidence.push(Evidence { object, path: "spec.nodeName".to_owned(), value: node.to_string() });
+                evidence.push(Evidence::new(object, "spec.nodeName", &**node));
             }
         }
         evidence.extend(self.unjudged().iter().flat_map(Failure::evidence));
@@ -297,11 +297,7 @@ impl<'a, 's> Facts<'a, 's> {
 /// What says that a Job fails, and how often it has.
 fn of_failing_job(job: &Job) -> Vec<Evidence> {
     let Some(condition) = job.failing() else { return Vec::new() };
-    let of = |path: String, value: &str| Evidence {
-        object: object("job", &job.namespace, &job.name),
-        path,
-        value: value.to_owned(),
-    };
+    let of = |path: String, value: &str| Evidence::new(object("job", &job.namespace, &job.name), path, value);
     let path = |field| format!("status.conditions[type={}].{field}", condition.type_);
     vec![
         of(path("reason"), &condition.reason),
@@ -318,7 +314,7 @@ fn named_pod(job: &Job) -> Option<&str> {
 fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
     let job_set = story.job_set;
     let name = object("jobset", &job_set.namespace, &job_set.name);
-    let fact = |path: String, value: String| Evidence { object: name.clone(), path, value };
+    let fact = |path: String, value: String| Evidence::new(&*name, path, value);
     let mut facts = vec![
         fact("status.restarts".to_owned(), job_set.restarts.to_string()),
         fact("status.restartsCountTowardsMax".to_owned(), job_set.restarts_counted.to_string()),
@@ -332,7 +328,7 @@ fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
     }
     for blocker in story.situations.iter().flat_map(|situation| &situation.blockers) {
         let pod = object("pod", &job_set.namespace, &blocker.pod);
-        let of_pod = |path: &str, value: String| Evidence { object: pod.clone(), path: path.to_owned(), value };
+        let of_pod = |path: &str, value: String| Evidence::new(&*pod, path, value);
         facts.extend(blocker.since.map(|since| {
             let until = since.plus_seconds(blocker.grace_seconds);
             of_pod("metadata.deletionTimestamp", until.to_string())
@@ -341,11 +337,7 @@ fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
         if let (Some(node), Some(ready)) = (&blocker.node, blocker.node_ready) {
             let object = format!("node/{node}");
             let value = if ready { "True" } else { "not True" };
-            facts.push(Evidence {
-                object,
-                path: "status.conditions[type=Ready].status".to_owned(),
-                value: value.to_owned(),
-            });
+            facts.push(Evidence::new(object, "status.conditions[type=Ready].status", value));
         }
     }
     for attempt in story.attempts.iter().rev() {
@@ -356,7 +348,7 @@ fn of_job_set(story: &JobSetStory) -> Vec<Evidence> {
         if let (Some(job), Some((reason, message)), None) = (decision.job, decision.failure, decision.job_in_data) {
             let object = object("job", &job_set.namespace, job);
             let uid = decision.uid.map(|uid| format!(" (involvedObject.uid {uid})")).unwrap_or_default();
-            facts.push(Evidence { object, path: format!("Event.message{uid}"), value: format!("{reason}: {message}") });
+            facts.push(Evidence::new(object, format!("Event.message{uid}"), format!("{reason}: {message}")));
         }
     }
     facts

@@ -71,11 +71,7 @@ impl Facts<'_, '_> {
     /// The fields of the node asked about.
     pub(super) fn node_facts(&self) -> Vec<Evidence> {
         let Subject::Node(node) = self.subject else { return Vec::new() };
-        let fact = |path: String, value: &str| Evidence {
-            object: format!("node/{}", node.name),
-            path,
-            value: value.to_owned(),
-        };
+        let fact = |path: String, value: &str| Evidence::new(format!("node/{}", node.name), path, value);
         let status = match node.ready {
             Some(true) => "True",
             Some(false) if node.is_silent => "Unknown",

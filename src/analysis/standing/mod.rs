@@ -163,9 +163,8 @@ impl Trouble<'_> {
         Self { situation, failure: None }
     }
 
-    fn fact(mut self, object: &str, path: impl Into<String>, value: impl Into<String>) -> Self {
-        let fact = Evidence { object: object.to_owned(), path: path.into(), value: value.into() };
-        self.situation.evidence.push(fact);
+    fn fact(mut self, object: &str, path: impl Into<Box<str>>, value: impl Into<Box<str>>) -> Self {
+        self.situation.evidence.push(Evidence::new(object, path, value));
         self
     }
 

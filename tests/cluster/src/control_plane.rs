@@ -49,7 +49,7 @@ impl Parts {
             Self::JobSets => &[jobset::WITH_RESTART_JOB],
             Self::Everything => &[jobset::DEFAULT],
             Self::Serving => &[jobset::DEFAULT, LEADER_WORKER_SET, AGENT_SANDBOX],
-            Self::Family => &[jobset::DEFAULT, LEADER_WORKER_SET, AGENT_SANDBOX_EXTENDED, KUEUE, TRAINER],
+            Self::Family => &[jobset::DEFAULT, LEADER_WORKER_SET, AGENT_SANDBOX_EXTENDED, TRAINER, KUEUE],
         }
     }
 
