@@ -36,14 +36,6 @@ const LONGEST_LOOK: Duration = Duration::from_secs(10);
 /// So many are looked into one by one; for more the namespace is read once.
 const FEW: usize = 3;
 
-/// What was read of some that were decided together.
-enum Seen {
-    /// Of each, where it could be read.
-    Each(Vec<Option<Snapshot>>),
-    /// All in one.
-    Together(Option<Snapshot>),
-}
-
 impl Teller<'_> {
     /// Prints what became of some that were decided together.
     pub(super) fn print(&self, watch: &mut Watch, all: &[&Waited]) -> anyhow::Result<Result<(), Interrupted>> {
@@ -56,10 +48,7 @@ impl Teller<'_> {
             Err(interrupted) => return Ok(Err(interrupted)),
         };
         for (at, waited) in all.iter().enumerate() {
-            let snapshot = match &seen {
-                Seen::Each(each) => each[at].as_ref(),
-                Seen::Together(together) => together.as_ref(),
-            };
+            let snapshot = seen.get(at).or(seen.first()).and_then(Option::as_ref);
             self.print_one(waited, snapshot)?;
         }
         Ok(Ok(()))
@@ -82,12 +71,12 @@ impl Teller<'_> {
         Ok(out.flush()?)
     }
 
-    /// Reads pods and Events, once for all where they are many. What is gone is not asked for.
-    fn look_at(&self, watch: &mut Watch, all: &[&Waited]) -> Result<Seen, Interrupted> {
+    /// Reads pods and Events: of each, or in one for all where they are many. What is gone is not asked for.
+    fn look_at(&self, watch: &mut Watch, all: &[&Waited]) -> Result<Vec<Option<Snapshot>>, Interrupted> {
         let until = Instant::now() + LONGEST_LOOK;
         if all.len() > FEW && self.output == Output::Verdict {
             let names = format!("{} workloads", all.len());
-            return Ok(Seen::Together(look(watch, &self.scope(), until, &names)?));
+            return Ok(vec![look(watch, &self.scope(), until, &names)?]);
         }
         let of_one = |waited: &&Waited| {
             if waited.is_gone {
@@ -97,7 +86,7 @@ impl Teller<'_> {
             let subject = Subject { kind: Some(target.kind), name: target.name.clone() };
             look(watch, &Scope { subject: Some(subject), ..self.scope() }, until, &target.to_string())
         };
-        Ok(Seen::Each(all.iter().map(of_one).collect::<Result<_, _>>()?))
+        all.iter().map(of_one).collect()
     }
 
     fn explained(&self, snapshot: &Snapshot, target: &Target) -> anyhow::Result<Explanation> {
