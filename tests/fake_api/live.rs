@@ -95,9 +95,9 @@ fn what_may_be_read_again_is_told_as_read() {
         denied.then(|| Reply::status(403, "Forbidden", "no cronjobs"))
     });
     let is_read = |snapshot: &Snapshot| source(snapshot, Resource::CronJobs).state == SourceState::Read;
-    let (_, said) = known(&api, false, is_read);
-    assert!(said.iter().any(|line| line.contains("no cronjobs")), "{said:?}");
-    assert!(said.iter().any(|line| line == "cronjobs can be watched now"), "{said:?}");
+    known(&api, false, is_read);
+    let lists = api.asked().into_iter().filter(|target| target.contains("/cronjobs?") && !target.contains("watch="));
+    assert_eq!(lists.count(), 3, "{:?}", api.asked());
 }
 
 #[test]

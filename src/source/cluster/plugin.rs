@@ -1,6 +1,8 @@
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster, ExecConfig, ExecInteractiveMode};
@@ -11,19 +13,46 @@ use super::error::ClusterError;
 
 /// Held by the plugin that may ask the person.
 static ASKING: Mutex<()> = Mutex::new(());
-/// Process ids of the plugins that run.
-static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// Process ids of the plugins that run, each with who waits for it.
+static RUNNING: Mutex<BTreeMap<u32, u64>> = Mutex::new(BTreeMap::new());
+static WAITERS: AtomicU64 = AtomicU64::new(1);
 
-/// Ends the plugins that run: nobody waits for what they would say.
-pub(super) fn end_those_running() {
-    for id in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        #[cfg(unix)]
-        if let Some(id) = i32::try_from(*id).ok().and_then(rustix::process::Pid::from_raw) {
-            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
-        }
-        #[cfg(not(unix))]
-        let _ = id;
+thread_local! {
+    /// Who waits for the plugins that this thread runs; 0 for nobody in particular.
+    static WAITER: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Somebody who waits for plugins that are run beside it, and may go before they have ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiter(u64);
+
+impl Waiter {
+    pub(super) fn new() -> Self {
+        Self(WAITERS.fetch_add(1, Ordering::Relaxed))
     }
+
+    /// Runs something that may run plugins, for this one.
+    pub(super) fn run<T>(self, with_plugins: impl FnOnce() -> T) -> T {
+        let before = WAITER.replace(self.0);
+        let result = with_plugins();
+        WAITER.set(before);
+        result
+    }
+
+    /// Ends the plugins that run for it: nobody waits any more for what they would say.
+    pub(super) fn leave(self) {
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        running.iter().filter(|(_, waiter)| **waiter == self.0).for_each(|(id, _)| end(*id));
+    }
+}
+
+fn end(id: u32) {
+    #[cfg(unix)]
+    if let Some(id) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+    }
+    #[cfg(not(unix))]
+    let _ = id;
 }
 
 /// Runs a plugin to its end.
@@ -31,7 +60,7 @@ fn run_to_end(mut command: Command) -> std::io::Result<Output> {
     let running = || RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
     let child = command.stdout(Stdio::piped()).spawn()?;
     let id = child.id();
-    running().insert(id);
+    running().insert(id, WAITER.get());
     let output = child.wait_with_output();
     running().remove(&id);
     output

@@ -15,6 +15,7 @@ use crate::source::cluster::api::{Api, Patience};
 use crate::source::cluster::environment::Environment;
 use crate::source::cluster::error::ClusterError;
 use crate::source::cluster::fault::{Destination, Fault, client_error};
+use crate::source::cluster::plugin::Waiter;
 use crate::source::cluster::reach;
 
 pub(super) struct Hub {
@@ -34,6 +35,8 @@ pub(super) struct Hub {
     is_back: Notify,
     /// Held while credentials are had anew.
     renewing: Mutex<()>,
+    /// Who waits for a plugin that is run for that.
+    pub(super) waiter: Waiter,
 }
 
 /// A client with the credentials it was made with.
@@ -80,6 +83,7 @@ impl Hub {
             away: RefCell::default(),
             is_back: Notify::new(),
             renewing: Mutex::new(()),
+            waiter: Waiter::new(),
         })
     }
 
@@ -168,7 +172,9 @@ impl Hub {
             return Ok(Renewal::Refused);
         }
         let (connection, environment) = (self.connection.clone(), self.environment.clone());
-        let had = tokio::task::spawn_blocking(move || reach::reach(&connection, &environment)).await;
+        let waiter = self.waiter;
+        let had = move || waiter.run(|| reach::reach(&connection, &environment));
+        let had = tokio::task::spawn_blocking(had).await;
         let reach = had.map_err(|error| ClusterError::Process(error.to_string()))??;
         *self.access.borrow_mut() = Access::of(reach, current + 1)?;
         Ok(Renewal::Renewed)

@@ -33,7 +33,6 @@ use stream::Stream;
 use super::environment::Environment;
 use super::error::ClusterError;
 use super::interrupt::Interrupts;
-use super::plugin;
 use crate::request::{Connection, Scope};
 use crate::source::{Resource, Snapshot, Source};
 
@@ -313,7 +312,7 @@ impl<'a> Watch<'a> {
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         self.told.close();
-        plugin::end_those_running();
+        self.hub.waiter.leave();
         // A look-up of a name that hangs must not hold up the end.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
