@@ -1,7 +1,7 @@
 //! What the controllers do about a failure by themselves.
 
 use crate::analysis::{Analysis, Failure, JobSetStory};
-use crate::model::{Job, JobSet, JobSetAction};
+use crate::model::{Job, JobSet, JobSetAction, Phase};
 use crate::policy::{
     FailedJob, Patterns, count_indexes, holds_index, job_set_rule_for, requirement, retries_of_index, retries_of_job,
 };
@@ -34,7 +34,14 @@ pub(super) fn retried(failure: &Failure) -> Option<String> {
         None if job.backoff_limit_per_index.is_some() => return None,
         None => (retries_of_job(job), ""),
     };
-    let (left, limit) = (retries.left?, retries.limit);
+    let limit = retries.limit;
+    // The controller has not seen this failure yet: it uses up one more.
+    let is_unseen = of_index.is_none()
+        && failure.pod.is_some_and(|pod| {
+            let is_unnoted = pod.uid.as_ref().is_some_and(|uid| !job.uncounted_failed.contains(uid));
+            pod.phase == Phase::Failed && pod.is_tracked && is_unnoted
+        });
+    let left = retries.left?.checked_sub(u32::from(is_unseen))?;
     Some(if job.restarts_in_place && of_index.is_none() {
         format!(
             "the Job replaces the pod, retries left: at most {left} of {limit}, as restarts of containers use them up, too"

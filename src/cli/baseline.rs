@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::{self, Read};
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
@@ -71,9 +72,18 @@ pub(super) struct Kept {
 impl Kept {
     /// Reads a report that `failures -o json` printed.
     pub(super) fn read(file: String) -> anyhow::Result<Self> {
-        let text = fs::read(&file).with_context(|| format!("cannot read the baseline {file}"))?;
+        let text = match &*file {
+            "-" => {
+                let mut text = Vec::new();
+                io::stdin().read_to_end(&mut text).map(|_| text)
+            }
+            path => fs::read(path),
+        };
+        let text = text.with_context(|| format!("cannot read the baseline {file}"))?;
+        // As editors of Windows put it before text.
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
         let broken = || format!("the baseline {file} is not JSON as `failures -o json` prints it");
-        let head: HeadView = serde_json::from_slice(&text).with_context(broken)?;
+        let head: HeadView = serde_json::from_slice(text).with_context(broken)?;
         match (head.kind.as_deref(), head.api_version.as_deref()) {
             (Some("FailureReport"), Some(API_VERSION)) => {}
             (Some("FailureReport"), version) => bail!(
@@ -85,7 +95,7 @@ impl Kept {
                 kind.unwrap_or("of no kind")
             ),
         }
-        let report: ReportView = serde_json::from_slice(&text).with_context(broken)?;
+        let report: ReportView = serde_json::from_slice(text).with_context(broken)?;
         if report.baseline.is_some() {
             bail!(
                 "the baseline {file} was itself made with --baseline, so that what was known then is not in it: keep a report without"

@@ -41,6 +41,7 @@ pub(super) fn of_contexts(
     all_contexts: bool,
     of_files: bool,
 ) -> anyhow::Result<Vec<ConnectionArgs>> {
+    connection.ensure_contexts_named()?;
     let mut names = connection.contexts();
     if all_contexts {
         let refusal = match (names.is_empty(), of_files) {
@@ -157,7 +158,7 @@ impl Clusters {
                 told.sources.extend(of.into_iter().map(|resource| source(name, resource, SourceState::Read, None)));
             }
             Came::Failed(error) => {
-                talk(&format!("{name} is left out: {error}"));
+                talk(&format!("warning: {name} is left out: {error}"));
                 told.failed.push(name.clone());
                 told.sources.extend(not_read(name, error));
             }
@@ -192,8 +193,10 @@ impl Told {
         };
         let left_out =
             if self.failed.is_empty() { String::new() } else { format!("; not read: {}", self.failed.join(", ")) };
-        let clusters = if self.answered == 1 { "cluster that was" } else { "clusters that were" };
-        anyhow::bail!("{target} is in none of the {} {clusters} read{left_out}", self.answered);
+        match self.answered {
+            1 => anyhow::bail!("{target} is not in the one cluster that was read{left_out}"),
+            answered => anyhow::bail!("{target} is in none of the {answered} clusters that were read{left_out}"),
+        }
     }
 }
 

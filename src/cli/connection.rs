@@ -1,18 +1,19 @@
 use std::fmt;
 
 use anyhow::{Context as _, bail};
-use clap::Args;
+use clap::{Args, ValueHint};
 
+use super::CONNECTION;
 use super::options::UsageError;
 use crate::request::{Connection, without_credentials};
 use crate::source::cluster::parse_timeout;
 
 /// kubectl's connection flags, by kubectl's names.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Connection options")]
+#[command(next_help_heading = CONNECTION)]
 pub(super) struct ConnectionArgs {
     /// Path to the kubeconfig file to use
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     kubeconfig: Option<String>,
     /// The kubeconfig context to use; `failures` takes several, for one report of several clusters
     #[arg(long, value_name = "NAME")]
@@ -51,13 +52,13 @@ pub(super) struct ConnectionArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     as_user_extra: Vec<String>,
     /// Path to a certificate file of the authority that signed the server's certificate
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     certificate_authority: Option<String>,
     /// Path to a client certificate file for TLS
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     client_certificate: Option<String>,
     /// Path to a client key file for TLS
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     client_key: Option<String>,
     /// Do not check the server's certificate: the connection is insecure
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
@@ -76,7 +77,7 @@ pub(super) struct ConnectionArgs {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
     disable_compression: Option<bool>,
     /// Taken for kubectl's sake: nothing is cached
-    #[arg(long, value_name = "DIR", hide = true)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, hide = true)]
     cache_dir: Option<String>,
 }
 
@@ -112,6 +113,14 @@ impl ConnectionArgs {
             }
         }
         contexts
+    }
+
+    /// A variable that is not set must not hide one of several clusters.
+    pub(super) fn ensure_contexts_named(&self) -> Result<(), UsageError> {
+        if self.context.len() > 1 && self.context.iter().any(String::is_empty) {
+            return Err(UsageError("one of the --context given is empty: name it, or leave it out".to_owned()));
+        }
+        Ok(())
     }
 
     /// The same flags with one context.

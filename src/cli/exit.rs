@@ -73,10 +73,15 @@ pub(super) fn report_table() -> String {
 
 /// The same for what waits.
 pub(super) fn wait_table() -> String {
-    "Exit codes:\n  0    what was waited for has come\n  1    it could not be waited for, or was deleted\n  2    wrong usage\n  \
-     3    it failed, or ended otherwise than was waited for\n  5    the time was over\n  130  interrupted\nOf several, the \
-     worst counts: 1, then 5, then 3; with --any that of the first that is decided."
-        .to_owned()
+    let table = table_with(&[
+        (ExitCode::Success, "what was waited for has come"),
+        (ExitCode::Error, "it could not be waited for, or was deleted"),
+        (ExitCode::Usage, "wrong usage"),
+        (ExitCode::FailuresFound, "it failed, or ended otherwise than was waited for"),
+        (ExitCode::TimedOut, "the time was over"),
+        (ExitCode::Interrupted, "interrupted"),
+    ]);
+    format!("{table}\nOf several, the worst counts: 1, then 5, then 3; with --any that of the first\nthat is decided.")
 }
 
 /// The same for a command without `--exit-code`.
@@ -84,26 +89,56 @@ pub(super) fn plain_table() -> String {
     table_of(&[ExitCode::Success, ExitCode::Error, ExitCode::Usage, ExitCode::Interrupted])
 }
 
+/// The same for what prints something that is no report.
+pub(super) fn print_table() -> String {
+    table_with(&[
+        (ExitCode::Success, "it was printed, or written"),
+        (ExitCode::Error, "it could not be"),
+        (ExitCode::Usage, "wrong usage"),
+    ])
+}
+
 /// The same for what changes a cluster.
 pub(super) fn restart_table() -> String {
-    "Exit codes:\n  0    it was restarted, or the dry run passed\n  1    it was refused, declined, or failed: nothing was changed \
-     unless it says so\n  2    wrong usage\n  130  interrupted: run it again to go on"
-        .to_owned()
+    table_with(&[
+        (ExitCode::Success, "it was restarted, or the dry run passed"),
+        (ExitCode::Error, "it was refused, declined, or failed: nothing was changed unless it says so"),
+        (ExitCode::Usage, "wrong usage"),
+        (ExitCode::Interrupted, "interrupted: run it again to go on"),
+    ])
 }
 
 /// The same for what records.
 pub(super) fn record_table() -> String {
-    "Exit codes:\n  0    it was recorded; with --follow, it was asked to end and all is written\n  1    it could not be \
-     recorded, or no more of it\n  2    wrong usage\n  130  interrupted before a snapshot was whole: none was written"
-        .to_owned()
+    table_with(&[
+        (ExitCode::Success, "it was recorded; with --follow, it was asked to end and all is written"),
+        (ExitCode::Error, "it could not be recorded, or no more of it"),
+        (ExitCode::Usage, "wrong usage"),
+        (ExitCode::Interrupted, "interrupted before a snapshot was whole: none was written"),
+    ])
 }
 
 fn table_of(codes: &[ExitCode]) -> String {
-    let mut table = "Exit codes:\n".to_owned();
-    for code in codes {
-        let _ = writeln!(table, "  {:<4} {}", code.number(), code.meaning());
+    table_with(&codes.iter().map(|code| (*code, code.meaning())).collect::<Vec<_>>())
+}
+
+/// Columns of the help, less one: clap breaks a longer line without regard to the column that its second half belongs in.
+const WIDTH: usize = 79;
+
+fn table_with(rows: &[(ExitCode, &str)]) -> String {
+    let mut table = "Exit codes:".to_owned();
+    for (code, meaning) in rows {
+        let mut line = format!("  {:<4}", code.number());
+        for word in meaning.split(' ') {
+            if line.len() + 1 + word.len() > WIDTH {
+                let _ = write!(table, "\n{line}");
+                " ".repeat(6).clone_into(&mut line);
+            }
+            let _ = write!(line, " {word}");
+        }
+        let _ = write!(table, "\n{line}");
     }
-    table.trim_end().to_owned()
+    table
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use std::io::{BufWriter, Write};
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::connection::ConnectionArgs;
 use super::input::{Color, ensure_one_namespace, moment, namespace_of, read};
@@ -9,7 +9,7 @@ use super::output::{Chosen, Output, PrintArgs};
 use super::stdout::stdout;
 use super::watched::{self, Telling};
 use super::watching::{WatchArgs, cluster_of};
-use super::{ExitCode, width};
+use super::{CONNECTION, ExitCode, OUTPUT, SELECTION, width};
 use crate::advice::{Kubectl, advise_on};
 use crate::analysis::{Options, analyse, explain, find};
 use crate::model::Time;
@@ -49,38 +49,38 @@ pub(super) struct ExplainArgs {
     subject: Vec<String>,
 
     /// Read files or folders instead of a cluster, - for standard input; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = SELECTION)]
     files: Vec<String>,
 
     /// Search all namespaces; only in files, as in a cluster a name stands for one object of one namespace
-    #[arg(short = 'A', long)]
+    #[arg(short = 'A', long, help_heading = SELECTION)]
     all_namespaces: bool,
 
     /// Say of each rule why it matched or why not
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     rules: bool,
 
     /// Output format: text, json, jsonl (in one line), yaml, markdown, name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE,
     /// custom-columns=HEAD:PATH,…, custom-columns-file=FILE
-    #[arg(short = 'o', long, value_name = "FORMAT", value_parser = parse_output)]
+    #[arg(short = 'o', long, value_name = "FORMAT", value_parser = parse_output, help_heading = OUTPUT)]
     output: Option<Output>,
 
     #[command(flatten)]
     print: PrintArgs,
 
     /// How long a pod may wait for a node or be in creation before it counts as unable to start
-    #[arg(long, value_name = "DURATION", value_parser = super::options::parse_duration, default_value = "30s")]
+    #[arg(long, value_name = "DURATION", value_parser = super::options::parse_duration, default_value = "30s", help_heading = SELECTION)]
     pending_after: i64,
 
     #[command(flatten)]
     watch: WatchArgs,
 
     /// Use colours
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = OUTPUT)]
     color: Color,
 
     /// Objects read at once from a cluster; 0 for all
-    #[arg(long, value_name = "NUMBER", default_value_t = 500)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 500, help_heading = CONNECTION)]
     chunk_size: u32,
 
     #[command(flatten)]
@@ -95,6 +95,11 @@ const FORMATS: [(&str, ExplanationFormat); 6] = [
     ("markdown", ExplanationFormat::Markdown),
     ("name", ExplanationFormat::Name),
 ];
+
+/// Their names.
+pub(super) fn format_names() -> Vec<&'static str> {
+    FORMATS.iter().map(|(name, _)| *name).collect()
+}
 
 fn parse_output(text: &str) -> Result<Output, String> {
     Output::parse(text, &FORMATS, |name| {

@@ -1,6 +1,7 @@
-use std::io::{BufWriter, Write};
+use std::io::Write;
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::clusters::{Clusters, of_contexts};
 use super::connection::ConnectionArgs;
@@ -9,10 +10,10 @@ use super::options::{UsageError, parse_duration, parse_targets};
 use super::output::{Output, PrintArgs};
 use super::scope::{has_gap, options, report_scope, scope_of};
 use super::show::{self, Show, lines};
-use super::stdout::stdout;
+use super::sink::Sink;
 use super::watched;
 use super::watching::WatchArgs;
-use super::{ExitCode, width};
+use super::{CONNECTION, ExitCode, OUTPUT, SELECTION, width, width_in_file};
 use crate::advice::{Kubectl, advise};
 use crate::analysis::{Analysis, LeftOut, Options, analyse, parts, report};
 use crate::fleet::{ClusterReport, Frame, merge};
@@ -32,7 +33,7 @@ Examples:
   kubectl sigapps failures job/etl jobset/llama-70b -n ml-team
   kubectl sigapps failures deployments,lws -A
 
-  # Several clusters in one report, which go on without one that cannot be reached
+  # Several clusters in one report; one that cannot be reached is left out
   kubectl sigapps failures -A --context prod-eu --context prod-us
   kubectl sigapps failures -A --all-contexts --exit-code
 
@@ -40,16 +41,19 @@ Examples:
   kubectl sigapps failures -A --group-by node
 
   # A dump instead of a cluster
-  kubectl get jobs,cronjobs,deploy,rs,sts,ds,pods,events,nodes -A -o json > dump.json
+  kubectl get jobs,cronjobs,deploy,rs,sts,ds,pods,events,nodes -A \\
+    -o json > dump.json
   kubectl sigapps failures -f dump.json
 
-  # As it happens: on a terminal anew with each change, else each new failure as a line
+  # As it happens: anew on a terminal, or each new failure as a line
   kubectl sigapps failures -w
   kubectl sigapps failures -A --watch-only -o jsonl
 
   # Any field, as kubectl cuts them out; each failure for a spreadsheet
-  kubectl sigapps failures -A -o custom-columns=RULE:.rule.label,FAILURES:.failures --sort-by=.failures
-  kubectl sigapps failures -A -o jsonpath='{range .groups[*]}{.id}{\"\\t\"}{.cause.text}{\"\\n\"}{end}'
+  kubectl sigapps failures -A --sort-by=.failures \\
+    -o custom-columns=RULE:.rule.label,FAILURES:.failures
+  kubectl sigapps failures -A \\
+    -o jsonpath='{range .groups[*]}{.id}{\"\\t\"}{.cause.text}{\"\\n\"}{end}'
   kubectl sigapps failures -A -o csv > failures.csv
 
   # Only what is new since a report that was kept
@@ -67,72 +71,77 @@ pub(super) struct FailuresArgs {
     targets: Vec<String>,
 
     /// Read files or folders instead of a cluster, - for standard input; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = SELECTION)]
     files: Vec<String>,
 
     /// Read all namespaces
-    #[arg(short = 'A', long)]
+    #[arg(short = 'A', long, help_heading = SELECTION)]
     all_namespaces: bool,
 
     /// Read the clusters of all contexts of the kubeconfig, for one report
-    #[arg(long)]
+    #[arg(long, help_heading = SELECTION)]
     all_contexts: bool,
 
     /// Only workloads with these labels
-    #[arg(short = 'l', long, default_value = "", hide_default_value = true)]
+    #[arg(short = 'l', long, default_value = "", hide_default_value = true, help_heading = SELECTION)]
     selector: Selector,
 
     /// Output format: table, wide (all groups, all columns), json, yaml, jsonl (one failure a line), csv (the same), name,
     /// markdown, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=HEAD:PATH,… (one group a
     /// line), custom-columns-file=FILE
-    #[arg(short = 'o', long, value_name = "FORMAT", value_parser = show::parse_output)]
+    #[arg(short = 'o', long, value_name = "FORMAT", value_parser = show::parse_output, help_heading = OUTPUT)]
     output: Option<Output>,
+
+    /// Write what -o says to this file instead of stdout, whole or not at all; a file that is there is replaced
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["watch", "watch_only"], help_heading = OUTPUT)]
+    output_file: Option<PathBuf>,
 
     /// Sort groups by this field of theirs, given as a JSONPath (.failures, {.rule.label}); with -o jsonl and csv
     /// failures, with -o name workloads
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = OUTPUT)]
     sort_by: Option<String>,
 
-    /// Only what is new beside a report that `failures -o json` printed: other groups, and other workloads of the same groups
-    #[arg(long, value_name = "FILE")]
+    /// Only what is new beside a report that `failures -o json` printed, - for standard input: other groups, and other
+    /// workloads of the same groups
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = SELECTION)]
     baseline: Option<String>,
 
     #[command(flatten)]
     print: PrintArgs,
 
     /// What failures are grouped by
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = OUTPUT)]
     group_by: GroupBy,
 
     /// Only failures that ended within this time (30m, 12h, 2d), or are still going on
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = SELECTION)]
     since: Option<i64>,
 
     /// Only these classes of failures, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',')]
+    #[arg(long, value_enum, value_delimiter = ',', help_heading = SELECTION)]
     class: Vec<Class>,
 
     /// Also workloads that completed in spite of failures
-    #[arg(long)]
+    #[arg(long, help_heading = SELECTION)]
     all: bool,
 
     /// How long a pod may wait for a node or be in creation before it counts as unable to start
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5m")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5m", help_heading = SELECTION)]
     pending_after: i64,
 
     /// Use colours
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = OUTPUT)]
     color: Color,
 
     /// Exit with 3 if failures were found, with 4 if the report is incomplete
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     exit_code: bool,
 
     #[command(flatten)]
     watch: WatchArgs,
 
     /// Objects read at once from a cluster; 0 for all
-    #[arg(long, value_name = "NUMBER", default_value_t = 500)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 500, help_heading = CONNECTION)]
     chunk_size: u32,
 
     #[command(flatten)]
@@ -184,9 +193,9 @@ impl FailuresArgs {
         let options = options(moment(&request.from, &snapshot)?);
         let mut analysis = analyse(&snapshot, &options);
         let left_out = show.leave_out_known(&mut analysis, request.view.group_by);
-        let mut out = BufWriter::new(stdout());
+        let mut out = Sink::open(self.output_file.as_deref())?;
         print(&analysis, &options, &left_out, &mut out)?;
-        out.flush()?;
+        out.finish()?;
         Ok(show.code(has_gap(&snapshot.sources), !analysis.failures.is_empty()))
     }
 
@@ -197,7 +206,7 @@ impl FailuresArgs {
         }
         let (scope, view) = self.asked()?;
         let clusters = Clusters::new(connections, self.all_namespaces)?;
-        let mut out = BufWriter::new(stdout());
+        let mut out = Sink::open(self.output_file.as_deref())?;
         let (mut failures, mut reports, mut left_out, mut found) = (Vec::new(), Vec::new(), LeftOut::default(), false);
         let told = clusters.read(&scope, &mut |cluster, snapshot, kubectl| {
             let options = options(&scope, &view, Some(clock()?));
@@ -225,13 +234,17 @@ impl FailuresArgs {
         } else if !show.is_of_single_failures() {
             show.failures(failures.into_iter(), &mut out)?;
         }
-        out.flush()?;
+        out.finish()?;
         Ok(code)
     }
 
     /// How it is shown; mistakes in that are told before anything is read.
     fn show(&mut self) -> anyhow::Result<Show> {
-        let look = Look { width: width(), color: self.color.is_on(), headers: self.print.headers() };
+        let headers = self.print.headers();
+        let look = match self.output_file {
+            None => Look { width: width(), color: self.color.is_on(), headers },
+            Some(_) => Look { width: width_in_file(), color: self.color.is_on_in_file(), headers },
+        };
         let show = Show::new(self.output.as_ref(), &self.print, self.sort_by.take(), look, self.exit_code)?
             .since(self.baseline.take(), self.group_by)?;
         if self.watch.is_on() {

@@ -37,6 +37,11 @@ impl Color {
             }
         }
     }
+
+    /// The same of what goes to a file, which is no terminal.
+    pub(super) const fn is_on_in_file(self) -> bool {
+        matches!(self, Self::Always)
+    }
 }
 
 /// Where to read, and the namespace to read in: that of the flags, else the context's; of files, all.

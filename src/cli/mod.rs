@@ -2,11 +2,14 @@
 
 mod baseline;
 mod clusters;
+mod complete;
+mod completion;
 mod connection;
 mod exit;
 mod explain;
 mod failures;
 mod input;
+mod man;
 mod options;
 mod output;
 mod record;
@@ -15,7 +18,9 @@ mod schema;
 mod scope;
 mod screen;
 mod show;
+mod sink;
 mod stdout;
+mod version;
 mod wait;
 mod watched;
 mod watching;
@@ -27,9 +32,38 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use exit::ExitCode;
 
+/// Headings of the help that several commands have.
+const SELECTION: &str = "Selection";
+const OUTPUT: &str = "Output";
+const CONNECTION: &str = "Connection";
+
+const EXAMPLES: &str = "\
+Examples:
+  # What failed in the whole cluster since last night, and what to do next
+  kubectl sigapps failures -A --since 12h
+
+  # Why did the JobSet restart and die, attempt by attempt
+  kubectl sigapps explain jobset/llama-70b -n ml-team
+
+  # What would be done and lost, and whether the server would take it
+  kubectl sigapps restart job/etl --dry-run=server
+
+  # Until the Job has completed or failed, in a script
+  kubectl sigapps wait job/etl --timeout 1h
+
+  # kubectl completes all this
+  kubectl sigapps completion kubectl --install";
+
 /// What failed in a cluster's batch workloads, under which pod-failure-policy rule, and what is safe to do next
 #[derive(Debug, Parser)]
-#[command(name = "kubectl-sigapps", bin_name = "kubectl sigapps", version, max_term_width = 100, after_help = AFTER_HELP.as_str())]
+#[command(
+    name = "kubectl-sigapps",
+    bin_name = "kubectl sigapps",
+    version,
+    max_term_width = 100,
+    before_help = EXAMPLES,
+    after_help = AFTER_HELP.as_str()
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -39,6 +73,7 @@ static AFTER_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::
 static REPORT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::report_table);
 static WAIT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::wait_table);
 static PLAIN_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::plain_table);
+static PRINT_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::print_table);
 static RECORD_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::record_table);
 static RESTART_HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(exit::restart_table);
 
@@ -60,11 +95,26 @@ enum Command {
     #[command(after_help = RECORD_HELP.as_str())]
     Record(Box<record::RecordArgs>),
     /// Print the JSON Schema of what -o json and -o jsonl print
+    #[command(after_help = PRINT_HELP.as_str())]
     Schema(schema::SchemaArgs),
+    /// Print what completes commands in kubectl or in a shell
+    #[command(after_help = PRINT_HELP.as_str())]
+    Completion(completion::CompletionArgs),
+    /// Print the program's version
+    #[command(after_help = PRINT_HELP.as_str())]
+    Version(version::VersionArgs),
+    /// Write the manual pages into a folder
+    #[command(hide = true, after_help = PRINT_HELP.as_str())]
+    Man(man::ManArgs),
 }
 
 /// Runs the tool and tells its exit code. An error is printed here, once.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(words) = complete::asked(&arguments) {
+        complete::answer(&words);
+        return ExitCode::Success;
+    }
     let matches = match Arguments::command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return refused(&error),
@@ -80,6 +130,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Restart(arguments) => arguments.run(),
         Command::Record(arguments) => arguments.run(),
         Command::Schema(arguments) => arguments.run(),
+        Command::Completion(arguments) => arguments.run(),
+        Command::Version(arguments) => arguments.run(),
+        Command::Man(arguments) => arguments.run(),
     };
     match result {
         Ok(code) => code,
@@ -114,8 +167,17 @@ fn talk(line: &str) {
 
 /// Columns of what is printed: `COLUMNS`, else the terminal's, else enough for long lines in a file.
 fn width() -> usize {
-    let from_env = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let from_terminal =
         || terminal_size::terminal_size().filter(|_| io::stdout().is_terminal()).map(|(width, _)| usize::from(width.0));
+    width_or(from_terminal)
+}
+
+/// The same of what goes to a file, whatever stdout is.
+fn width_in_file() -> usize {
+    width_or(|| None)
+}
+
+fn width_or(from_terminal: impl FnOnce() -> Option<usize>) -> usize {
+    let from_env = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     from_env.or_else(from_terminal).filter(|width| *width >= 20).unwrap_or(160)
 }

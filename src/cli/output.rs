@@ -6,11 +6,13 @@ use std::io::{self, IsTerminal};
 use anyhow::Context;
 use clap::Args;
 
+use super::OUTPUT;
 use super::options::UsageError;
 use crate::jsonpath::{Missing, Printing, Template};
 use crate::render::{Columns, Fields};
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = OUTPUT)]
 pub(super) struct PrintArgs {
     /// Leave the heads of tables, of custom columns and of CSV out
     #[arg(long)]
@@ -54,6 +56,11 @@ const CUT: [(&str, &str); 5] = [
     ("custom-columns", "custom-columns=HEAD:PATH,…"),
     ("custom-columns-file", "custom-columns-file=FILE"),
 ];
+
+/// The names of formats that are cut out by a template.
+pub(super) fn template_names() -> impl Iterator<Item = &'static str> {
+    CUT.into_iter().map(|(name, _)| name)
+}
 
 /// What `-o` stands for, of a command with formats `F` of its own.
 #[derive(Debug)]

@@ -1,16 +1,16 @@
-use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, ValueHint};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::connection::ConnectionArgs;
 use super::input::{clock, ensure_one_namespace};
 use super::options::{UsageError, parse_duration};
-use super::{ExitCode, talk};
+use super::sink::Half;
+use super::{CONNECTION, ExitCode, OUTPUT, SELECTION, talk};
 use crate::model::Time;
 use crate::record::{self, Journal, Keeping, Logs, Marker, Order, Policy, RecordError, Recorded};
 use crate::request::Connection;
@@ -23,10 +23,10 @@ Examples:
   kubectl sigapps record -n ml-team -o before.jsonl.gz
   kubectl sigapps failures -f before.jsonl.gz
 
-  # The whole cluster, only what bears on the last day, with the ends of the logs of what failed
+  # The whole cluster, what bears on the last day, with logs of what failed
   kubectl sigapps record -A --since 1d --logs
 
-  # Every change from now on; goes on where it left off when it is started again
+  # Every change from now on; started again, it goes on where it left off
   kubectl sigapps record -A --follow -o /var/lib/sigapps/journal.jsonl
   kubectl sigapps explain jobset/llama-70b -f /var/lib/sigapps";
 
@@ -35,15 +35,15 @@ Examples:
 pub(super) struct RecordArgs {
     /// The file to write, - for standard output; packed unless it ends in .jsonl [default: one named after the cluster, the
     /// namespace and the time]
-    #[arg(short = 'o', long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     output: Option<String>,
 
     /// Record all namespaces
-    #[arg(short = 'A', long)]
+    #[arg(short = 'A', long, help_heading = SELECTION)]
     all_namespaces: bool,
 
     /// Leave out what was over before this time (30m, 12h, 2d); of what was not, all is kept
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with = "follow")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with = "follow", help_heading = SELECTION)]
     since: Option<i64>,
 
     /// Go on recording changes, in a journal that grows
@@ -51,28 +51,28 @@ pub(super) struct RecordArgs {
     follow: bool,
 
     /// Also the last 64 KiB of the logs of containers that failed or restarted
-    #[arg(long)]
+    #[arg(long, help_heading = SELECTION)]
     logs: bool,
 
     /// Leave out commands, arguments and what containers said at their end as well; values of variables never stay
-    #[arg(long, conflicts_with = "logs")]
+    #[arg(long, conflicts_with = "logs", help_heading = SELECTION)]
     redact: bool,
 
     /// Write over a file that is there
-    #[arg(long, conflicts_with = "follow")]
+    #[arg(long, conflicts_with = "follow", help_heading = OUTPUT)]
     force: bool,
 
     /// With --follow: begin a new file after so many bytes; takes Ki, Mi and Gi
-    #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = parse_bytes, requires = "follow")]
+    #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = parse_bytes, requires = "follow", help_heading = OUTPUT)]
     rotate_size: u64,
 
     /// With --follow: files before the current one that are kept, 0 for all; what objects that are still there were last is
     /// carried over
-    #[arg(long, value_name = "NUMBER", default_value_t = 16, requires = "follow")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 16, requires = "follow", help_heading = OUTPUT)]
     keep: usize,
 
     /// Objects read at once from a cluster; 0 for all
-    #[arg(long, value_name = "NUMBER", default_value_t = 500)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 500, help_heading = CONNECTION)]
     chunk_size: u32,
 
     #[command(flatten)]
@@ -202,25 +202,12 @@ fn now() -> Time {
     clock().unwrap_or(Time::from_seconds(0))
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all, packed unless its name says otherwise.
 fn whole_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<Recorded, RecordError>,
 ) -> Result<Recorded, RecordError> {
-    let half = half_of(path);
-    let recorded = write_half(&half, path, write);
-    if recorded.is_err() {
-        let _ = fs::remove_file(&half);
-    }
-    recorded
-}
-
-fn write_half(
-    half: &Path,
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<Recorded, RecordError>,
-) -> Result<Recorded, RecordError> {
-    let mut file = BufWriter::new(record::private(half)?);
+    let mut file = Half::open(path)?;
     let is_plain = path.extension().is_some_and(|ending| ending == "jsonl");
     let recorded = if is_plain {
         write(&mut file)?
@@ -230,16 +217,8 @@ fn write_half(
         packed.finish()?;
         recorded
     };
-    let file: File = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_all()?;
-    fs::rename(half, path)?;
+    file.finish()?;
     Ok(recorded)
-}
-
-/// Beside the file, so that it can take its place at once.
-fn half_of(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
 fn default_name(header: &Header, ending: &str) -> String {

@@ -3,13 +3,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::connection::ConnectionArgs;
 use super::input::{Color, clock};
 use super::options::{UsageError, ensure_is_name, split_subject};
 use super::stdout::stdout;
-use super::{ExitCode, talk, width};
+use super::{ExitCode, OUTPUT, talk, width};
 use crate::kubectl::Kubectl;
 use crate::render::{self, Look};
 use crate::report::{DryRun, Restart, RestartOutcome, RestartStep};
@@ -22,7 +22,7 @@ Examples:
   # What would be done, what is lost, and whether the server would take it
   kubectl sigapps restart job/etl --dry-run=server
 
-  # The Job is deleted and made again from its own spec; its logs are saved first
+  # The Job is deleted and made again from its own spec, its logs saved first
   kubectl sigapps restart job/etl --save-logs
 
   # The failed Job stays as it is, and a new one is made beside it
@@ -75,7 +75,7 @@ pub(super) struct RestartArgs {
 
     /// Where to make the folder for what is saved [default: $XDG_STATE_HOME/kubectl-sigapps/restarts, else in
     /// ~/.local/state]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     save_to: Option<PathBuf>,
 
     /// The group of a LeaderWorkerSet to restart
@@ -87,11 +87,11 @@ pub(super) struct RestartArgs {
     timeout: Duration,
 
     /// Output format
-    #[arg(short = 'o', long, value_enum, default_value_t, hide_default_value = true)]
+    #[arg(short = 'o', long, value_enum, default_value_t, hide_default_value = true, help_heading = OUTPUT)]
     output: Output,
 
     /// Use colours
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = OUTPUT)]
     color: Color,
 
     #[command(flatten)]

@@ -4,9 +4,18 @@ use clap::{Args, ValueEnum};
 
 use super::ExitCode;
 use super::stdout::stdout;
-use crate::report::{explanation_schema, failure_schema, report_schema, restart_schema};
+use crate::report::{explanation_schema, failure_schema, report_schema, restart_schema, version_schema};
+
+const EXAMPLES: &str = "\
+Examples:
+  # The schema of a whole report
+  kubectl sigapps schema > failure-report.json
+
+  # Of one line of -o jsonl
+  kubectl sigapps schema failure";
 
 #[derive(Debug, Args)]
+#[command(before_help = EXAMPLES)]
 pub(super) struct SchemaArgs {
     /// Which schema to print
     #[arg(value_enum, default_value_t)]
@@ -24,6 +33,8 @@ enum SchemaOf {
     Explanation,
     /// What restart -o json and -o yaml print
     Restart,
+    /// What version -o json and -o yaml print
+    Version,
 }
 
 impl SchemaArgs {
@@ -33,6 +44,7 @@ impl SchemaArgs {
             SchemaOf::Failure => failure_schema(),
             SchemaOf::Explanation => explanation_schema(),
             SchemaOf::Restart => restart_schema(),
+            SchemaOf::Version => version_schema(),
         };
         writeln!(stdout(), "{}", serde_json::to_string_pretty(&schema)?)?;
         Ok(ExitCode::Success)

@@ -33,6 +33,11 @@ const FORMATS: [(&str, Printed); 8] = [
     ("markdown", Printed::Report(Format::Markdown)),
 ];
 
+/// Their names.
+pub(super) fn format_names() -> Vec<&'static str> {
+    FORMATS.iter().map(|(name, _)| *name).collect()
+}
+
 pub(super) fn parse_output(text: &str) -> Result<Output, String> {
     Output::parse(text, &FORMATS, |_| None)
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static IS_GONE: AtomicBool = AtomicBool::new(false);
 
 /// Standard output; once its reader has gone, what is written goes nowhere, and that is no error.
+#[derive(Debug)]
 pub(super) struct Stdout(StdoutLock<'static>);
 
 pub(super) fn stdout() -> Stdout {

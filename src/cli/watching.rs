@@ -17,6 +17,7 @@ use crate::source::Snapshot;
 use crate::source::cluster::{Environment, Live, Turn};
 
 #[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Watching")]
 pub(super) struct WatchArgs {
     /// Go on, and show what changes: anew on a terminal, else behind what was printed before
     #[arg(short = 'w', long)]

@@ -173,6 +173,7 @@ pub fn snapshot(
         Status { as_of: clock().to_string(), sources: sources.recorded(logs.as_ref()), not_recorded_since: None };
     out.write_all(&lines::status(&status))?;
     recorded.sources = sources.by_resource.into_values().collect();
+    recorded.sources.extend(logs.as_ref().map(Logs::source).map(|source| source.of_cluster(watch.cluster())));
     Ok(recorded)
 }
 
@@ -197,7 +198,11 @@ pub fn follow<'a>(
             Told::Change(change) => following.change(&change),
             Told::Synced { interest, source, .. } => following.told(watch, interest, source)?,
             Told::Ended { interest, source, error } => {
-                let is_core = following.sources.resource(interest).is_some_and(Resource::is_core);
+                let resource = following.sources.resource(interest);
+                let is_core = resource.is_some_and(Resource::is_core);
+                if following.has_begun && !is_core && source.state != SourceState::NotInstalled {
+                    watch.say(&format!("{} are not recorded any more: {error}", source.resource));
+                }
                 following.told(watch, interest, source)?;
                 if is_core {
                     following.end()?;
@@ -257,6 +262,8 @@ impl Following<'_> {
         }
         if self.has_begun && changed {
             self.journal.status(at, &self.sources.recorded(self.logs.as_ref()), None);
+            // Nothing else may change that would take it to the disk.
+            self.waiting_since.get_or_insert_with(Instant::now);
         }
         if !self.has_begun && self.sources.are_all_told() {
             self.has_begun = true;

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 
 pub use fields::{Columns, ColumnsError, Fields, FieldsError};
 
-use crate::report::{Explanation, FailureLine, FailureReport, Restart, RestartStep};
+use crate::report::{Explanation, FailureLine, FailureReport, Restart, RestartStep, Version};
 
 /// The formats a report is printed in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,6 +128,16 @@ pub fn restart_json(restart: &Restart, out: &mut impl Write) -> io::Result<()> {
 /// Prints what became of a restart, as YAML.
 pub fn restart_yaml(restart: &Restart, out: &mut impl Write) -> io::Result<()> {
     yaml::print(restart, out)
+}
+
+/// Prints which program this is, as JSON.
+pub fn version_json(version: &Version, out: &mut impl Write) -> io::Result<()> {
+    json::print(version, out)
+}
+
+/// Prints which program this is, as YAML.
+pub fn version_yaml(version: &Version, out: &mut impl Write) -> io::Result<()> {
+    yaml::print(version, out)
 }
 
 /// Prints failures, one JSON object a line.

@@ -10,6 +10,7 @@ mod job_set;
 mod restart;
 mod rollout;
 mod schema;
+mod version;
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,8 @@ pub use job_set::{
 };
 pub use restart::{DryRun, RefusalReason, Restart, RestartOutcome, RestartRefusal, RestartStep, StepState};
 pub use rollout::{RolloutReport, TemplateChange};
-pub use schema::{explanation_schema, failure_schema, report_schema, restart_schema};
+pub use schema::{explanation_schema, failure_schema, report_schema, restart_schema, version_schema};
+pub use version::Version;
 
 use crate::model::{Time, Word};
 use crate::policy::NameSource;

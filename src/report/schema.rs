@@ -1,7 +1,7 @@
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
 
-use super::{Explanation, FailureLine, FailureReport, Restart};
+use super::{Explanation, FailureLine, FailureReport, Restart, Version};
 
 /// JSON Schema (draft 2020-12) of `-o json`.
 pub fn report_schema() -> Schema {
@@ -21,4 +21,9 @@ pub fn failure_schema() -> Schema {
 /// JSON Schema (draft 2020-12) of what `restart -o json` prints.
 pub fn restart_schema() -> Schema {
     SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Restart>()
+}
+
+/// JSON Schema (draft 2020-12) of what `version -o json` prints.
+pub fn version_schema() -> Schema {
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Version>()
 }

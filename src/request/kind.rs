@@ -111,6 +111,11 @@ impl TargetKind {
         self.names().1
     }
 
+    /// kubectl's short name; empty where there is none.
+    pub const fn short(self) -> &'static str {
+        self.names().2
+    }
+
     /// The API group, empty for the core group.
     pub const fn group(self) -> &'static str {
         self.names().3

@@ -92,6 +92,12 @@ impl RecordedSource {
             message: source.message.clone(),
         }
     }
+
+    /// The same, as the reading of a cluster would tell it.
+    pub fn of_cluster(self, cluster: &str) -> Source {
+        let Self { resource, state, skipped, message } = self;
+        Source { cluster: Some(cluster.to_owned()), resource, file: None, state, objects: 0, skipped, message }
+    }
 }
 
 /// What the recordings among the input tell of themselves.

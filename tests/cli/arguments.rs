@@ -49,7 +49,7 @@ fn help_has_examples_first_and_the_exit_codes() {
     assert!(help.starts_with("Examples:"), "{help}");
     assert!(help.contains("kubectl sigapps failures -A --since 12h"));
     assert!(help.contains("Exit codes:\n  0    the report was made"));
-    assert!(help.contains("Connection options:"));
+    assert!(help.contains("Connection:"));
     for flag in [
         "--kubeconfig",
         "--context",

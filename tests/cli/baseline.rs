@@ -136,6 +136,15 @@ fn a_baseline_of_a_narrower_scope_is_warned_of() {
 }
 
 #[test]
+fn a_baseline_is_read_from_standard_input_and_as_windows_writes_it() {
+    let known = report(&[]);
+    for kept in [known.clone(), format!("\u{feff}{known}")] {
+        let ran = run(&["failures", "-f", WORLD, "--baseline", "-", "-o", "name"]).stdin(kept).done();
+        assert_eq!((ran.code, &*ran.stdout), (0, ""));
+    }
+}
+
+#[test]
 fn what_is_no_baseline_is_an_error_that_says_so() {
     let reports = Reports::new();
     beside("no/such/report", &[]).refused(1, &["cannot read the baseline no/such/report"]);

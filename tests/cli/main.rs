@@ -4,9 +4,14 @@ mod arguments;
 mod bad_input;
 mod baseline;
 mod checkpoints;
+#[cfg(unix)]
+mod completion;
 mod documents;
 mod explain;
 mod formats;
+mod help;
+#[cfg(unix)]
+mod packaging;
 mod printing;
 mod record;
 mod restart;

@@ -22,7 +22,7 @@ struct Recipe {
     prints: String,
 }
 
-/// `<!-- recipe: NAME, needs PROGRAM, exits CODE -->`, the script, and what it prints.
+/// `<!-- recipe: NAME, needs PROGRAM, exits CODE, silent -->`, the script, and what it prints, but where it is silent.
 fn recipes() -> Vec<Recipe> {
     let document = std::fs::read_to_string(project().join("docs/runbooks.md")).unwrap();
     let parts = document.split("<!-- recipe: ").skip(1);
@@ -31,11 +31,12 @@ fn recipes() -> Vec<Recipe> {
             let (head, rest) = part.split_once(" -->\n").unwrap();
             let mut words = head.split(", ");
             let name = words.next().unwrap().to_owned();
-            let (mut needs, mut exits) = (None, 0);
+            let (mut needs, mut exits, mut silent) = (None, 0, false);
             for word in words {
                 match word.split_once(' ') {
                     Some(("needs", program)) => needs = Some(program.to_owned()),
                     Some(("exits", code)) => exits = code.parse().unwrap(),
+                    None if word == "silent" => silent = true,
                     _ => panic!("{name}: {word}"),
                 }
             }
@@ -43,9 +44,18 @@ fn recipes() -> Vec<Recipe> {
             let (script, behind) = script.split_once("```\n").unwrap();
             let prints =
                 behind.trim_start().strip_prefix("```text\n").map_or("", |text| text.split_once("```").unwrap().0);
+            // Also of those that are not run everywhere: nobody would see that what they print is not told.
+            assert!(
+                is_written_anew() || prints.is_empty() == silent,
+                "{name}: say what it prints, or that it is silent"
+            );
             Recipe { name, needs, exits, script: script.to_owned(), prints: prints.to_owned() }
         })
         .collect()
+}
+
+fn is_written_anew() -> bool {
+    std::env::var_os("RECIPES_WRITE").is_some()
 }
 
 /// A folder to work in, with a `kubectl` that reads the dump and a `curl` that prints what it would send.
@@ -99,8 +109,11 @@ fn recipes_do_what_the_runbook_says() {
         assert_eq!(output.status.code(), Some(recipe.exits), "{}: {}", recipe.name, text(&output.stderr));
         assert_eq!(text(&output.stderr), "", "{}", recipe.name);
         let printed = text(&output.stdout);
-        if std::env::var_os("RECIPES_WRITE").is_some() && !recipe.prints.is_empty() {
-            let shown = |prints: &str| format!("{}```\n\n```text\n{prints}```", recipe.script);
+        if is_written_anew() {
+            let shown = |prints: &str| match prints {
+                "" => format!("{}```\n", recipe.script),
+                prints => format!("{}```\n\n```text\n{prints}```\n", recipe.script),
+            };
             let path = project().join("docs/runbooks.md");
             let document = std::fs::read_to_string(&path).unwrap();
             std::fs::write(&path, document.replace(&shown(&recipe.prints), &shown(&printed))).unwrap();
@@ -155,7 +168,8 @@ fn the_runbooks_exit_codes_are_the_tools() {
     let document = std::fs::read_to_string(project().join("docs/runbooks.md")).unwrap();
     let help = crate::support::run(&["failures", "--help"]).output();
     let (_, table) = help.split_once("Exit codes:\n").unwrap();
-    for line in table.lines() {
+    // A meaning may go on in a second line.
+    for line in table.trim_end().replace("\n       ", " ").lines() {
         let (number, _) = line.trim().split_once(' ').unwrap();
         assert!(document.contains(&format!("| {number} |")), "{line}");
     }

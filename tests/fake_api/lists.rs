@@ -337,3 +337,27 @@ fn an_answer_that_is_no_list_is_not_an_empty_list() {
         assert!(error.contains("pods") || error.contains("list"), "{body}: {error}");
     }
 }
+
+#[test]
+fn a_namespace_that_is_not_there_does_not_read_as_one_without_failures() {
+    for (status, reason, message, error) in [
+        (404, "NotFound", "namespaces \"ml\" not found", Some("namespace \"ml\" not found")),
+        (404, "NotFound", "the server could not find the requested resource", None),
+        (403, "Forbidden", "namespaces \"ml\" is forbidden", None),
+    ] {
+        for is_empty in [true, false] {
+            let api = FakeApi::start(move |request: &Request| match request.path() {
+                "/api/v1/namespaces/ml" => Reply::status(status, reason, message),
+                path if is_empty && path.ends_with("/jobs") => list("Job", "batch/v1", "", &[]),
+                path if is_empty && path.ends_with("/pods") => list("Pod", "v1", "", &[]),
+                _ => world(request),
+            });
+            let mut home = Home::of(&api);
+            home.scope.namespace = Some("ml".to_owned());
+            match home.read().result {
+                Err(found) => assert_eq!((is_empty, Some(&*found.to_string())), (true, error)),
+                Ok(_) => assert!(!is_empty || error.is_none(), "{message} reads as nothing"),
+            }
+        }
+    }
+}

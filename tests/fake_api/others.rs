@@ -168,6 +168,20 @@ fn what_may_not_be_read_of_one_group_is_told_in_one_line() {
     assert!(said[0].starts_with(all), "{said:?}");
 }
 
+/// Where what stands between a pod and its Deployment may not be read, the Deployment is not found, and that is told.
+#[test]
+fn a_pod_whose_replica_set_may_not_be_read_is_told_alone_and_why() {
+    let api = FakeApi::start(|request| match request.path() {
+        path if path.contains("/replicasets/") => Reply::status(403, "Forbidden", "replicasets.apps is forbidden"),
+        _ => namespace(request),
+    });
+    let read = asking(&api, Some(TargetKind::Pod), "web-5d-x").read();
+    assert_eq!((read.snapshot().pods.len(), read.snapshot().deployments.len()), (1, 0));
+    assert_eq!(source(read.snapshot(), Resource::ReplicaSets).state, SourceState::Denied);
+    let said = "replicasets are left out, reading them was refused: replicasets.apps is forbidden";
+    assert!(read.said.iter().any(|line| line == said), "{:?}", read.said);
+}
+
 /// A name alone is looked for in every kind; where some may not be read, the others are found all the same.
 #[test]
 fn a_name_is_found_where_other_kinds_may_not_be_read() {

@@ -296,6 +296,42 @@ impl Drop for Recorder {
     }
 }
 
+/// `list` without `watch`: what was there is recorded, and that nothing more will be is told twice.
+#[test]
+fn what_may_not_be_watched_is_said_while_it_records_and_in_the_journal() {
+    let api = FakeApi::start(|request| match (request.path(), request.query("watch").is_some()) {
+        (path, true) if path.ends_with("/cronjobs") => Reply::status(
+            403,
+            "Forbidden",
+            "cronjobs.batch is forbidden: User \"u\" cannot watch resource \"cronjobs\"",
+        ),
+        (_, true) => Reply::json(200, "").then_wait_until_stopped(),
+        _ => world(request),
+    });
+    let changing = Changing { home: Home::of(&api), api };
+    let mut recorder = changing.record();
+    let began = Instant::now();
+    let denied = |text: &str| text.lines().any(|line| line.contains("\"denied\"") && line.contains("cannot watch"));
+    while !denied(&std::fs::read_to_string(changing.journal()).unwrap_or_default()) {
+        assert!(began.elapsed() < LONGEST, "{:?}", recorder.said.lock().unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    recorder.end_well();
+    let said = recorder.said.lock().unwrap().join("\n");
+    assert!(said.contains("cronjobs are not recorded any more: cronjobs.batch cannot be read"), "{said}");
+}
+
+#[test]
+fn logs_that_may_not_be_read_are_said_to_be_left_out() {
+    let api = FakeApi::start(|request| match request.path() {
+        path if path.ends_with("/log") => Reply::status(403, "Forbidden", "cannot get resource \"pods/log\""),
+        _ => world(request),
+    });
+    let home = Home::of(&api);
+    let said = "pods/log are left out, reading them was refused: 1 could not be had; the first: ";
+    run(&home, &["record", "-n", "ml", "-o", "now.jsonl", "--logs"]).says(0, &[said, "pods/log"]);
+}
+
 #[test]
 fn a_journal_of_a_recorder_that_is_killed_again_and_again_tells_what_an_uninterrupted_one_does() {
     let whole = Changing::start(|_| None);

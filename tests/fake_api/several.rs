@@ -195,6 +195,14 @@ fn failures_of_all_clusters_are_one_list_with_one_head_and_one_order() {
 }
 
 #[test]
+fn a_variable_that_is_not_set_hides_no_cluster() {
+    let api = SMALL.start();
+    let fleet = Fleet::of(vec![context("eu", &api), context("us", &api)]);
+    fleet.run(&["failures", "--context=eu", "--context="]).says(2, &["error: one of the --context given is empty"]);
+    assert!(api.requests().is_empty());
+}
+
+#[test]
 fn several_clusters_are_not_watched() {
     let api = SMALL.start();
     let fleet = Fleet::of(vec![context("eu", &api), context("us", &api)]);
@@ -227,7 +235,10 @@ fn degrades(down: crate::support::fleet::Context, said: &str, state: &str, argum
     let ran = fleet.failures(&[arguments, &["-o", "json"]].concat());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let lines: Vec<&str> = ran.stderr.lines().filter(|line| !line.contains("trying again")).collect();
-    assert!(lines.len() == 1 && lines[0].starts_with("down is left out: ") && lines[0].contains(said), "{ran:?}");
+    assert!(
+        lines.len() == 1 && lines[0].starts_with("warning: down is left out: ") && lines[0].contains(said),
+        "{ran:?}"
+    );
     let report = report_of(&ran);
     assert_eq!(report["scope"]["contexts"], json!(["down", "up"]));
     assert_eq!(
@@ -409,6 +420,26 @@ fn one_cluster_at_two_addresses_is_counted_once_where_it_can_be_known() {
     assert_eq!(Fleet::of(vec![context("a", &a), context("b", &b)]).report(&[])["summary"]["failures"], 2);
 }
 
+/// The same may then be counted twice, which whoever reads the report must know.
+#[test]
+fn where_nobody_may_tell_which_cluster_it_is_that_is_said() {
+    let api = SMALL.with(|request| {
+        let is_asked = request.path().ends_with("/kube-system");
+        is_asked.then(|| Reply::status(403, "Forbidden", "namespaces is forbidden"))
+    });
+    let here = |name: &str, host: &str| at(name, &api.url(host));
+    let ran = Fleet::of(vec![here("by-number", "127.0.0.1"), here("by-name", "localhost")]).failures(&[]);
+    for context in ["by-number", "by-name"] {
+        let said = format!(
+            "{context}: whether another context leads to the same cluster is told by its server's address alone"
+        );
+        assert!(ran.stderr.contains(&said), "{ran:?}");
+    }
+    let known = Small { uid: "c1", ..SMALL }.start();
+    let ran = Fleet::of(vec![context("one", &known), at("two", &known.url("localhost"))]).failures(&[]);
+    assert!(!ran.stderr.contains("address alone"), "{ran:?}");
+}
+
 #[test]
 fn where_one_user_is_refused_another_of_the_same_cluster_may_read_it() {
     let api = SMALL.with(|request| {
@@ -465,7 +496,7 @@ fn a_workload_asked_for_by_name_need_not_be_in_every_cluster() {
         .failures(&["job/train", "job/gone"])
         .says(1, &["error: job/gone is in none of the 2 clusters that were read"]);
     let fleet = Fleet::of(vec![context("eu", &eu), at("down", &nobody())]);
-    fleet.failures(&["job/gone"]).says(1, &["is in none of the 1 cluster that was read; not read: down"]);
+    fleet.failures(&["job/gone"]).says(1, &["job/gone is not in the one cluster that was read; not read: down"]);
 }
 
 #[test]

@@ -32,3 +32,6 @@ mod policies;
 mod serving;
 mod states;
 mod support;
+mod tomorrow;
+#[path = "../shared/tomorrow.rs"]
+mod unknown;

@@ -45,6 +45,28 @@ fn a_worker_that_fails_is_told_where_no_group_is_made_anew() {
     );
 }
 
+/// The `StatefulSet`s of a `LeaderWorkerSet` are told with it, and stand for themselves where they are asked for.
+#[test]
+fn a_stateful_set_that_is_a_part_tells_where_it_stands_itself() {
+    for (recording, part, tells) in [
+        ("leaderworkerset-unready", "statefulset/deepseek", "is not whole yet: 1 of 2 replicas is ready"),
+        ("leaderworkerset-unready", "statefulset/deepseek-0", "is well: 1 of 1 replica is ready"),
+        ("leaderworkerset-vllm", "statefulset/vllm", "is well: 2 of 2 replicas are ready"),
+        ("leaderworkerset-vllm", "statefulset/vllm-1", "goes on: 1 of 2 replicas is ready; it is being deleted"),
+        (
+            "leaderworkerset-none",
+            "statefulset/mixtral-1",
+            "is degraded: 1 of 2 replicas is ready; pod mixtral-1-2 on gpu-node-2: exit 139 SIGSEGV (worker), restarts: 3",
+        ),
+    ] {
+        let told = explained(recording, part);
+        let verdict = told["verdict"].as_str().unwrap();
+        assert!(verdict.contains(tells), "{part}: {verdict}");
+    }
+    let story = story_of_objects(&json!(items_of("leaderworkerset-none")), &View::default());
+    assert!(story.failures().iter().all(|(_, workload, ..)| *workload == "leaderworkerset/mixtral"));
+}
+
 /// The leader has no node, its workers are ready: that is no failure before it has lasted.
 #[test]
 fn a_group_without_a_leader_is_not_whole() {

@@ -5,7 +5,7 @@ use crate::analysis::orphan::judge_orphan;
 use crate::analysis::owner::{cron_job_reference, other_reference};
 use crate::analysis::standing::{Around, Index, Other, Standing, Trouble, of_cron_job, others};
 use crate::analysis::{Failure, Told};
-use crate::model::{Job, Time};
+use crate::model::{Job, Pod, Time};
 use crate::report::WorkloadState;
 use crate::request::TargetKind;
 
@@ -39,7 +39,12 @@ impl<'s> Analyst<'s, '_> {
             *known = (*known).max(other.head().created);
         }
         let is_there = |other: &Other<'s>| newest.get(&key(*other)).is_none_or(|at| *at <= other.head().created);
-        for other in others(self.snapshot).filter(|other| !other.is_part() && is_there(other)) {
+        let targets = &self.options.targets;
+        let is_named =
+            |other: Other| targets.iter().any(|it| it.kind == other.kind() && *it.name == *other.head().name);
+        // What is a part of another is told with that, but where it is asked for by name.
+        let is_told = |other: &Other<'s>| is_there(other) && (!other.is_part() || is_named(*other));
+        for other in others(self.snapshot).filter(is_told) {
             self.tell_other(other, &events, &failures);
         }
         self.tell_cron_jobs(&events);
@@ -66,11 +71,23 @@ impl<'s> Analyst<'s, '_> {
         }
         let reference = other_reference(other);
         let known = self.index.get(&reference).copied();
-        let none = Vec::new();
+        let pods_of = |known| self.pods_of_others.get(&known).map_or(&[][..], Vec::as_slice);
+        let failures_of = |known| failures.get(&known).map_or(&[][..], Vec::as_slice);
+        let (pods, failed);
+        let (pods, failures) = if other.is_part() {
+            // They are counted under what it is a part of.
+            let is_own = |pod: &&Pod| other.controls(pod);
+            pods = self.snapshot.pods.iter().filter(is_own).collect::<Vec<_>>();
+            let is_of_own = |failure: &&Failure| failure.pod.as_ref().is_some_and(is_own);
+            failed = failures.values().flatten().filter(is_of_own).cloned().collect::<Vec<_>>();
+            (&pods[..], &failed[..])
+        } else {
+            (known.map_or(&[][..], pods_of), known.map_or(&[][..], failures_of))
+        };
         let around = Around {
             snapshot: self.snapshot,
-            pods: known.and_then(|known| self.pods_of_others.get(&known)).map_or(&[], Vec::as_slice),
-            failures: known.and_then(|known| failures.get(&known)).unwrap_or(&none),
+            pods,
+            failures,
             // Of one that was deleted and made again, only what is of this one.
             events: &events.about(other.kind().kind(), &head.namespace, &head.name, head.uid.as_ref()),
             index: events,

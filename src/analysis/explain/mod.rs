@@ -97,6 +97,8 @@ pub fn is_of(analysis: &Analysis, subject: Subject, failure: &Failure) -> bool {
         Subject::JobSet(job_set) => {
             is_same(&analysis.workloads[failure.workload].reference, &job_set_workload(job_set))
         }
+        // What its pods do is counted under what it is a part of.
+        Subject::Other(other) if other.is_part() && failure.pod.is_some_and(|pod| other.controls(pod)) => true,
         Subject::CronJob(_) | Subject::Other(_) => {
             is_same(&analysis.workloads[failure.workload].reference, &workload_of(subject))
         }

@@ -17,7 +17,7 @@ mod words;
 use super::Failure;
 use super::failure::Told;
 use crate::model::{
-    DaemonSet, Deployment, DisaggregatedSet, Event, Head, LeaderWorkerSet, Pod, Queued, Sandbox, SandboxClaim,
+    DaemonSet, Deployment, DisaggregatedSet, Event, Head, LeaderWorkerSet, Owner, Pod, Queued, Sandbox, SandboxClaim,
     SandboxWarmPool, StatefulSet, Time, TrainJob,
 };
 use crate::report::{Class, Evidence, RolloutReport, Situation, SituationKind, WorkloadState};
@@ -229,9 +229,16 @@ impl<'s> Other<'s> {
     }
 
     /// Whether it is a part of another one, which tells of it.
-    pub(super) fn is_part(self) -> bool {
+    pub(in crate::analysis) fn is_part(self) -> bool {
         let of = |kind: &str| self.head().owner.as_ref().is_some_and(|owner| *owner.kind == *kind);
         matches!(self, Self::StatefulSet(_)) && (of("LeaderWorkerSet") || of("Pod"))
+    }
+
+    /// Whether it is the owner that controls a pod.
+    pub(in crate::analysis) fn controls(self, pod: &Pod) -> bool {
+        let head = self.head();
+        let is_it = |owner: &Owner| owner.is(self.kind().group(), self.kind().kind()) && owner.name == head.name;
+        pod.namespace == head.namespace && pod.owner.as_deref().is_some_and(is_it)
     }
 
     /// As evidence names it: `deployment/ns/x`.

@@ -16,7 +16,7 @@ use clap::{Arg, Args, Command, ValueEnum};
 
 use super::connection::ConnectionArgs;
 use super::options::{UsageError, parse_duration};
-use super::{ExitCode, talk};
+use super::{CONNECTION, ExitCode, OUTPUT, SELECTION, talk};
 use crate::advice::Kubectl;
 use crate::analysis::Awaited;
 use crate::request::Selector;
@@ -58,7 +58,7 @@ pub(super) struct WaitArgs {
     targets: Vec<String>,
 
     /// All with these labels that are there when the wait begins; with --allow-missing also those that come later
-    #[arg(short = 'l', long, default_value = "", hide_default_value = true)]
+    #[arg(short = 'l', long, default_value = "", hide_default_value = true, help_heading = SELECTION)]
     selector: String,
 
     /// What to wait for [default: finished for what ends, ready for what serves]
@@ -78,15 +78,15 @@ pub(super) struct WaitArgs {
     any: bool,
 
     /// Wait also for what is not there yet
-    #[arg(long)]
+    #[arg(long, help_heading = SELECTION)]
     allow_missing: bool,
 
     /// Output format
-    #[arg(short = 'o', long, value_enum, default_value_t, hide_default_value = true)]
+    #[arg(short = 'o', long, value_enum, default_value_t, hide_default_value = true, help_heading = OUTPUT)]
     output: Output,
 
     /// Objects read at once from a cluster; 0 for all
-    #[arg(long, value_name = "NUMBER", default_value_t = 500)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 500, help_heading = CONNECTION)]
     chunk_size: u32,
 
     /// Refused with a hint: kubectl wait has it

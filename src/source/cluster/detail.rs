@@ -6,6 +6,7 @@ use futures_util::stream::{self, StreamExt as _};
 use super::error::ClusterError;
 use super::fault::Fault;
 use super::list::Outcome;
+use super::others::Found;
 use super::page::Wanted;
 use super::reading::{Outcomes, Reading};
 use super::targets::{AT_ONCE, Owner};
@@ -36,10 +37,12 @@ impl Reading<'_> {
     /// Reads all that bears on one workload or pod: what owns it, all Jobs and pods of that, Events of all of them, and the
     /// nodes of pods that tell of a failure; what checkpoints lie on, and what was taken of it or of pods.
     pub(super) async fn detail(&self, subject: &Subject) -> Result<Outcomes, ClusterError> {
-        let (targets, pods) = Box::pin(self.resolve(subject)).await?;
+        let (targets, read) = Box::pin(self.resolve(subject)).await?;
         let mut outcomes = Box::pin(self.targets(&targets)).await?;
         let (pod_events, nodes, storage) = tokio::join!(self.pod_events(), self.nodes(), self.storage());
-        add(&mut outcomes, Resource::Pods, pods);
+        for (resource, outcome) in read {
+            add(&mut outcomes, resource, outcome);
+        }
         add(&mut outcomes, Resource::Events, pod_events?);
         add(&mut outcomes, Resource::Nodes, nodes?);
         for (resource, outcome) in storage? {
@@ -49,16 +52,17 @@ impl Reading<'_> {
     }
 
     /// The workloads to read for a subject: a pod's Job, a Job's `JobSet`, a pod's `Deployment`. A name without a kind may be
-    /// several.
-    async fn resolve(&self, subject: &Subject) -> Result<(Vec<Target>, Outcome), ClusterError> {
+    /// several. With them, what became of what was read on the way.
+    async fn resolve(&self, subject: &Subject) -> Result<(Vec<Target>, Found), ClusterError> {
         let mut pods = Outcome::new(SourceState::NotAsked);
+        let mut above = Found::new();
         let mut targets = BTreeSet::new();
         let wants = |kind| subject.kind.is_none_or(|wanted| wanted == kind);
         if wants(TargetKind::Pod) {
             match self.object(Resource::Pods, "v1", &subject.name).await {
                 Ok(read) => {
                     pods = read.outcome;
-                    targets.extend(self.top_of(read.owner).await?);
+                    targets.extend(self.top_of(read.owner, &mut above).await?);
                 }
                 Err(fault) => self.must_be_there(subject, Resource::Pods, "v1", fault).await?,
             }
@@ -78,7 +82,8 @@ impl Reading<'_> {
         if targets.is_empty() && pods.state == SourceState::NotAsked {
             return Err(self.nothing_of_any_kind(&subject.name).await);
         }
-        Ok((targets.into_iter().collect(), pods))
+        above.push((Resource::Pods, pods));
+        Ok((targets.into_iter().collect(), above))
     }
 
     /// What has the name and is neither pod nor Job. With its kind told, reading it as a target says whether it is there.
@@ -121,8 +126,8 @@ impl Reading<'_> {
     }
 
     /// The workload that a pod's owner belongs to: above a `ReplicaSet` its `Deployment`, above a leader its
-    /// `LeaderWorkerSet`. What owns it may be gone.
-    async fn top_of(&self, owner: Option<Owner>) -> Result<Option<Target>, ClusterError> {
+    /// `LeaderWorkerSet`. What owns it may be gone; what may not be read goes to `unread`, as the way ends there.
+    async fn top_of(&self, owner: Option<Owner>, unread: &mut Found) -> Result<Option<Target>, ClusterError> {
         let Some(mut owner) = owner else { return Ok(None) };
         for _ in 0..HIGHEST {
             let (resource, version) = match (owner.group(), &*owner.kind) {
@@ -137,7 +142,11 @@ impl Reading<'_> {
                 Ok(Some(above)) if above.target().is_none() && above.kind != "ReplicaSet" => break,
                 Ok(Some(above)) => owner = above,
                 Ok(None) => break,
-                Err(fault) if matches!(fault.code(), Some(403 | 404)) => break,
+                Err(fault) if fault.code() == Some(404) => break,
+                Err(fault) if fault.code() == Some(403) => {
+                    unread.push((resource, self.degraded(resource, Err(fault))?));
+                    break;
+                }
                 Err(fault) => return Err(self.error(resource, fault)),
             }
         }

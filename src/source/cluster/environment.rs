@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// What of the process's surroundings decides how a cluster is reached; passed in, so that tests set it without
 /// touching the process's own.
@@ -12,6 +13,8 @@ pub struct Environment {
     pub(super) service_account: PathBuf,
     /// Whether a person can answer a credential plugin's questions.
     pub(super) interactive: bool,
+    /// When a credential plugin that has not answered is ended; `None` lets it take its time.
+    pub(super) deadline: Option<Instant>,
 }
 
 /// Where a pod finds its service account.
@@ -39,7 +42,17 @@ impl Environment {
             home: std::env::home_dir(),
             service_account: SERVICE_ACCOUNT.into(),
             interactive: std::io::stdin().is_terminal(),
+            deadline: None,
         }
+    }
+
+    /// In a hurry and unseen, for instance while somebody types: nobody is asked anything, and a credential plugin that has
+    /// not answered by then is ended and what it says left out.
+    #[must_use]
+    pub fn hurried(mut self, deadline: Instant) -> Self {
+        self.interactive = false;
+        self.deadline = Some(deadline);
+        self
     }
 
     /// With a variable set.

@@ -131,6 +131,9 @@ pub enum ClusterError {
         /// Names like it that are there.
         nearest: Vec<String>,
     },
+    /// The namespace is not there. What is read of it is empty, as of one in which nothing runs.
+    #[error("namespace {0:?} not found")]
+    NoNamespace(String),
     /// The resource asked for is not installed.
     #[error("the server doesn't have a resource type {resource:?}")]
     NotInstalled {

@@ -15,6 +15,7 @@ mod interrupt;
 mod kubeconfig;
 mod list;
 mod live;
+mod names;
 mod others;
 mod page;
 mod path;
@@ -40,6 +41,7 @@ use reading::{Outcomes, Reading};
 pub use environment::Environment;
 pub use error::ClusterError;
 pub use live::{Live, Turn};
+pub use names::{Configured, Named, configured, names};
 pub(crate) use session::FIELD_MANAGER;
 pub use session::{Object, RequestError, Session};
 pub use several::{Came, Found, Place, Take, Talk, contexts, contexts_in, read_each, read_each_in};
@@ -150,7 +152,14 @@ async fn run(
     let api = Api::new(client, destination, patience, talk);
     let lister = Lister { api: &api, intake: Arc::clone(intake), chunk_size: scope.chunk_size };
     let reading = Reading { lister, namespace: scope.namespace.as_deref() };
-    tokio::try_join!(all_of(&reading, scope), async { Ok(if identify { reading.cluster_uid().await } else { None }) })
+    let uid = async { Ok(if identify { reading.cluster_uid().await } else { None }) };
+    let read = tokio::try_join!(all_of(&reading, scope), uid)?;
+    let is_empty = intake.lock().unwrap_or_else(PoisonError::into_inner).recognised() == 0;
+    // One of several clusters may well be without a namespace that others have.
+    if is_empty && !identify {
+        reading.ensure_namespace().await?;
+    }
+    Ok(read)
 }
 
 /// Everything that `scope` asks for.

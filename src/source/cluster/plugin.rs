@@ -1,14 +1,17 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
-use std::process::{Command, Output, Stdio};
+use std::io::{self, ErrorKind, Read as _};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster, ExecConfig, ExecInteractiveMode};
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use super::environment::Environment;
 use super::error::ClusterError;
 
 /// Held by the plugin that may ask the person.
@@ -42,11 +45,11 @@ impl Waiter {
     /// Ends the plugins that run for it: nobody waits any more for what they would say.
     pub(super) fn leave(self) {
         let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        running.iter().filter(|(_, waiter)| **waiter == self.0).for_each(|(id, _)| end(*id));
+        running.iter().filter(|(_, waiter)| **waiter == self.0).for_each(|(id, _)| terminate(*id));
     }
 }
 
-fn end(id: u32) {
+fn terminate(id: u32) {
     #[cfg(unix)]
     if let Some(id) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw) {
         let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
@@ -85,15 +88,19 @@ struct ExecCredentialStatus {
 /// kube would run it, too: once for the token and once more for a certificate, with a question to the person each time;
 /// and it prints the plugin's output, credentials and all, where it fails, but not the `installHint`.
 /// Source: client-go `plugin/pkg/client/auth/exec/exec.go`.
-pub(super) fn run(user: &mut AuthInfo, cluster: &Cluster, interactive: bool) -> Result<(), ClusterError> {
+pub(super) fn run(user: &mut AuthInfo, cluster: &Cluster, environment: &Environment) -> Result<(), ClusterError> {
     let Some(exec) = user.exec.take() else { return Ok(()) };
     let command = exec.command.clone().unwrap_or_default();
     let failed = |why: String| ClusterError::Plugin { command: command.clone(), why, hint: None };
-    let stdin = asks(&exec, interactive).map_err(failed)?;
+    let stdin = asks(&exec, environment.interactive).map_err(failed)?;
     // One question at a time, where several clusters are read side by side.
     let _alone = stdin.then(|| ASKING.lock().unwrap_or_else(PoisonError::into_inner));
-    let prepared = prepare(&exec, &command, cluster, stdin).map_err(failed)?;
-    let output = run_to_end(prepared).map_err(|error| match error.kind() {
+    let mut prepared = prepare(&exec, &command, cluster, stdin).map_err(failed)?;
+    let ran = match environment.deadline {
+        Some(deadline) => output_by(&mut prepared, deadline),
+        None => run_to_end(prepared),
+    };
+    let output = ran.map_err(|error| match error.kind() {
         ErrorKind::NotFound => ClusterError::Plugin {
             command: command.clone(),
             why: "is not installed".to_owned(),
@@ -114,6 +121,46 @@ pub(super) fn run(user: &mut AuthInfo, cluster: &Cluster, interactive: bool) -> 
         .ok_or_else(|| failed("printed something that is not an ExecCredential".to_owned()))?;
     let status = credential.status.ok_or_else(|| failed("printed an ExecCredential without a status".to_owned()))?;
     take(status, user).map_err(failed)
+}
+
+/// What a program prints, unless it has not ended by then; then it is ended, with what it has started. It has no terminal:
+/// where it opens one to ask something, it is stopped as a job in the background is.
+fn output_by(command: &mut Command, deadline: Instant) -> io::Result<Output> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let (sender, receiver) = channel();
+    let pipe = child.stdout.take();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes));
+        // Nobody listens any more once the time is over.
+        let _ = sender.send(read.map(|_| bytes));
+    });
+    let Ok(stdout) = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
+        end(&mut child);
+        return Err(io::Error::new(ErrorKind::TimedOut, "it took too long"));
+    };
+    // One that has closed its output and goes on would be waited for.
+    while child.try_wait()?.is_none() {
+        if Instant::now() >= deadline {
+            end(&mut child);
+            return Err(io::Error::new(ErrorKind::TimedOut, "it took too long"));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    Ok(Output { status: child.wait()?, stdout: stdout?, stderr: Vec::new() })
+}
+
+/// Ends a program that leads a process group, and all of the group.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+        let _ = group.map(|group| rustix::process::kill_process_group(group, rustix::process::Signal::KILL));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// Whether the plugin may ask the person.

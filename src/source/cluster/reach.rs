@@ -73,7 +73,7 @@ pub(super) fn reach(connection: &Connection, environment: &Environment) -> Resul
     let host = shown.split_once("://").map_or(&*shown, |(_, rest)| rest).trim_end_matches('/').to_owned();
     if server.scheme_str() == Some("https") {
         check_auth_provider(&user)?;
-        plugin::run(&mut user, &cluster, environment.interactive)?;
+        plugin::run(&mut user, &cluster, environment)?;
         settle_token(&mut user)?;
     } else {
         // Credentials never go over an open connection. Source: client-go, `IsConfigTransportTLS`.

@@ -60,7 +60,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The uid of the namespace `kube-system`, which stands for the cluster: it cannot be deleted. `None` where it may not be
-    /// read; what else is wrong the lists meet as well. Source: Kubernetes `plugin/pkg/admission/namespace/lifecycle`.
+    /// read, which is said; what else is wrong the lists meet as well. Source: Kubernetes `plugin/pkg/admission/namespace/lifecycle`.
     pub(super) async fn cluster_uid(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Namespace {
@@ -70,8 +70,33 @@ impl<'a> Reading<'a> {
         struct Metadata {
             uid: String,
         }
-        let body = self.api().fetch("namespaces", "/api/v1/namespaces/kube-system", JSON).await.ok()?;
+        let body = match self.api().fetch("namespaces", "/api/v1/namespaces/kube-system", JSON).await {
+            Ok(body) => body,
+            Err(Fault::Status(Status { code: 403, message, .. })) => {
+                self.api().say(&format!(
+                    "whether another context leads to the same cluster is told by its server's address alone, reading its \
+                     identity was refused: {message}"
+                ));
+                return None;
+            }
+            Err(_) => return None,
+        };
         serde_json::from_slice::<Namespace>(&body).ok().map(|namespace| namespace.metadata.uid)
+    }
+
+    /// An error where the server says that the namespace is not there: a slip of the keyboard must not read as "nothing
+    /// failed". Who may not read it is not told, and nothing is said.
+    pub(super) async fn ensure_namespace(&self) -> Result<(), ClusterError> {
+        let Some(name) = self.namespace else { return Ok(()) };
+        match self.api().fetch("namespaces", &format!("/api/v1/namespaces/{name}"), JSON).await {
+            // In these words, and not that the path is unknown.
+            Err(Fault::Status(status))
+                if status.code == 404 && status.message == format!("namespaces {name:?} not found") =>
+            {
+                Err(ClusterError::NoNamespace(name.to_owned()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reads a list; `query` names what the server filters by.

@@ -14,10 +14,11 @@ use crate::control_plane::ControlPlane;
 use crate::results::Results;
 use crate::tool::{Output, Tool, run};
 
-pub(crate) const NAMES: [&str; 4] = [
+pub(crate) const NAMES: [&str; 5] = [
     "cli-table-fits-a-screen",
     "cli-exit-code-tells-of-failures",
     "cli-kubectl-finds-the-plugin",
+    "cli-kubectl-completes-the-plugin",
     "cli-suggested-commands-run",
 ];
 
@@ -27,6 +28,7 @@ pub(crate) async fn check(tool: &Tool, plane: &ControlPlane, results: &mut Resul
             0 => table(tool).await,
             1 => exit_code(tool).await,
             2 => plugin(tool, plane).await,
+            3 => completion(tool, plane).await,
             _ => commands(tool, plane).await,
         };
         results.record(name, outcome);
@@ -87,7 +89,7 @@ impl Shell {
 /// Suggestions may pipe one kubectl into another, so the change is made where each of them starts.
 const DRY_KUBECTL: &str = r#"#!/bin/sh
 case "$1" in
-get|describe|logs|events|top|explain|auth|sigapps|version|api-resources|diff|wait) exec KUBECTL "$@" ;;
+__complete|get|describe|logs|events|top|explain|auth|sigapps|version|api-resources|diff|wait) exec KUBECTL "$@" ;;
 rollout) case "$2" in status|history) exec KUBECTL "$@" ;; *) exec KUBECTL "$@" --dry-run=server ;; esac ;;
 *) exec KUBECTL "$@" --dry-run=server ;;
 esac
@@ -102,6 +104,32 @@ async fn plugin(tool: &Tool, plane: &ControlPlane) -> Result<()> {
     let direct = tool.live(&arguments).await?;
     ensure!(through.stdout == direct.stdout, "through kubectl: {}\ndirectly: {}", through.stdout, direct.stdout);
     ensure!(!through.stdout.is_empty(), "nothing was printed");
+    Ok(())
+}
+
+/// kubectl completes the plugin, and what may follow it, with names from the cluster, once what it runs for that is there.
+async fn completion(tool: &Tool, plane: &ControlPlane) -> Result<()> {
+    let shell = Shell::new(tool, &plane.assets.binary("kubectl"))?;
+    let install = "kubectl sigapps completion kubectl --install";
+    let installed = run(shell.command(install, &plane.kubeconfig)).await?;
+    ensure!(installed.code == 0, "{install}: {}", installed.stderr);
+    for (typed, expected, directive) in [
+        ("sigapps fail", "failures", 4),
+        ("sigapps failures -n data job/with-s", "job/with-sidecar", 4),
+        ("sigapps explain -n ml-team jobset/llama", "jobset/llama-70b", 4),
+        ("sigapps failures -n ml-", "ml-team", 4),
+        ("sigapps failures --group-by=wor", "workload", 4),
+    ] {
+        let line = format!("KUBECTL_SIGAPPS_COMPLETION_MS=20000 kubectl __complete {typed}");
+        let told = run(shell.command(&line, &plane.kubeconfig)).await?;
+        ensure!(told.code == 0, "{typed}: exit code {}: {}", told.code, told.stderr);
+        let names: Vec<&str> = told.stdout.lines().filter_map(|line| line.split('\t').next()).collect();
+        ensure!(names == [expected, &format!(":{directive}")], "{typed}: {}", told.stdout);
+    }
+    let all = run(shell.command("kubectl __complete sigapps ''", &plane.kubeconfig)).await?;
+    for command in ["failures", "explain", "wait", "restart"] {
+        ensure!(all.stdout.lines().any(|line| line.starts_with(command)), "no {command}: {}", all.stdout);
+    }
     Ok(())
 }
 

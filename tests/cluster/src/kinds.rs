@@ -44,6 +44,7 @@ const KINDS: &[Kind] = &[
     namespaced("PodDisruptionBudget", "policy/v1", "poddisruptionbudgets"),
     namespaced("JobSet", "jobset.x-k8s.io/v1alpha2", "jobsets"),
     namespaced("LeaderWorkerSet", "leaderworkerset.x-k8s.io/v1", "leaderworkersets"),
+    namespaced("DisaggregatedSet", "disaggregatedset.x-k8s.io/v1", "disaggregatedsets"),
     namespaced("Sandbox", "agents.x-k8s.io/v1beta1", "sandboxes"),
     namespaced("SandboxClaim", "extensions.agents.x-k8s.io/v1beta1", "sandboxclaims"),
     namespaced("SandboxTemplate", "extensions.agents.x-k8s.io/v1beta1", "sandboxtemplates"),
@@ -55,6 +56,9 @@ const KINDS: &[Kind] = &[
     of_cluster("ResourceFlavor", "kueue.x-k8s.io/v1beta2", "resourceflavors"),
     namespaced("LocalQueue", "kueue.x-k8s.io/v1beta2", "localqueues"),
     namespaced("Workload", "kueue.x-k8s.io/v1beta2", "workloads"),
+    namespaced("VolumeSnapshot", "snapshot.storage.k8s.io/v1", "volumesnapshots"),
+    namespaced("PodCheckpoint", "checkpoint.k8s.io/v1alpha1", "podcheckpoints"),
+    namespaced("PodSnapshot", "podsnapshot.gke.io/v1", "podsnapshots"),
 ];
 
 fn known(kind: &str) -> Result<&'static Kind> {

@@ -14,6 +14,7 @@ mod differential;
 mod expectations;
 mod family;
 mod fill;
+mod in_cluster;
 mod jobset;
 mod jobsets;
 mod kinds;
@@ -35,17 +36,36 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::assets::Assets;
+use crate::assets::{Assets, NEWEST, OLDEST, Release};
 use crate::results::Results;
 
 #[derive(Parser)]
 #[command(about = "Tests kubectl-sigapps against a real Kubernetes control plane")]
 struct Arguments {
+    /// The release of Kubernetes: what the tool is developed against, or the oldest that it supports
+    #[arg(long, global = true, value_enum, value_name = "WHICH", default_value_t)]
+    kubernetes: Kubernetes,
     #[command(subcommand)]
     command: Command,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Kubernetes {
+    #[default]
+    Newest,
+    Oldest,
+}
+
+impl Kubernetes {
+    const fn release(self) -> &'static Release {
+        match self {
+            Self::Newest => &NEWEST,
+            Self::Oldest => &OLDEST,
+        }
+    }
 }
 
 #[derive(Subcommand)]
@@ -131,7 +151,7 @@ async fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Dropping the future stops the servers.
     let outcome = tokio::select! {
-        outcome = perform(arguments.command) => outcome,
+        outcome = perform(arguments) => outcome,
         () = interrupted() => Err(anyhow::anyhow!("interrupted")),
     };
     match outcome {
@@ -153,9 +173,9 @@ async fn interrupted() {
 }
 
 /// True when everything went well.
-async fn perform(command: Command) -> Result<bool> {
-    let assets = Assets::from_environment()?;
-    match command {
+async fn perform(arguments: Arguments) -> Result<bool> {
+    let assets = Assets::from_environment(arguments.kubernetes.release())?;
+    match arguments.command {
         Command::Build => assets.build().map(|()| true),
         Command::Up { scenarios } => developer::up(&assets, scenarios).await.map(|()| true),
         Command::Down => developer::down().map(|()| true),
@@ -220,6 +240,10 @@ async fn run(assets: &Assets, only: Option<String>, random: &Random) -> bool {
     if restarts::NAMES.iter().any(|name| results.wants(name)) {
         let ran = restarts::run_all(assets, &tool, &mut results).await;
         results.record_error("restarts", ran);
+    }
+    if access::minimal_names().iter().any(|name| results.wants(name)) {
+        let ran = access::prove_minimal(assets, &tool, &mut results).await;
+        results.record_error("access-minimal", ran);
     }
     if waits::names().iter().any(|name| results.wants(name)) {
         let ran = waits::run_all(assets, &tool, &mut results).await;

@@ -170,6 +170,11 @@ impl Scenario {
         Self::of("scenarios/waits")
     }
 
+    /// One object of each kind that the published roles name.
+    pub(crate) fn one_of_each() -> Result<Vec<Self>> {
+        Self::of("scenarios/access")
+    }
+
     /// Those of the kinds beside Jobs and `JobSet`s, and of what stands above these.
     pub(crate) fn family() -> Result<Vec<Self>> {
         Self::of("scenarios/family")

@@ -19,7 +19,7 @@ use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::tool::{Failure, Tool, listed};
 use crate::wait::{Answer, until};
-use crate::{access, cli, recorder};
+use crate::{access, cli, in_cluster, recorder};
 
 /// The slowest: the CronJob's next minute, and three failures with 10 and 20 s between them.
 const PLAYED: Duration = Duration::from_secs(150);
@@ -34,8 +34,8 @@ const MORE: [&str; 4] = [
 /// Every test that needs the scenarios.
 pub(crate) fn names() -> Vec<String> {
     let scenarios = EXPECTATIONS.iter().map(|expectation| format!("scenario-{}", expectation.name));
-    let others =
-        MORE.iter().chain(&cli::NAMES).chain(&access::NAMES).chain(&recorder::NAMES).map(|name| (*name).to_owned());
+    let others = [&MORE[..], &cli::NAMES, &access::NAMES, &recorder::NAMES, &in_cluster::NAMES].concat();
+    let others = others.into_iter().map(ToOwned::to_owned);
     scenarios.chain(jobsets::scenarios::names()).chain(others).collect()
 }
 
@@ -81,6 +81,7 @@ pub(crate) async fn run(assets: &Assets, program: &Path, results: &mut Results) 
     }
     cli::check(&tool, &plane, results).await;
     access::check(&tool, &plane, results).await;
+    in_cluster::check(&tool, &plane, results).await;
     drop(kubelet);
     Ok(())
 }

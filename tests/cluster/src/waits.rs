@@ -186,16 +186,16 @@ impl Bench<'_> {
     async fn watch(&self) -> Result<()> {
         let (mut child, mut lines) = self.follow(&["failures", "-n", "waits", "-w", "-o", "jsonl"])?;
         line_of(&mut lines, "job/fails").await?;
-        // From the first line on, what is there has been read.
-        // Its pods are those of the scenario's Job `fails` by their name, and end like them; others would complete.
+        // From the first line on, what is there has been read. Its name begins as that of one whose pods fail, so that its own
+        // do, too.
         let job = json!({
-            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "fails-as-well", "namespace": "waits"},
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "fails-anew", "namespace": "waits"},
             "spec": {"backoffLimit": 0, "template": {"spec": {
                 "restartPolicy": "Never", "containers": [{"name": "main", "image": "registry.example/etl:1.4"}],
             }}},
         });
         self.api.create("/apis/batch/v1/namespaces/waits/jobs", &job).await?;
-        let line = line_of(&mut lines, "job/fails-as-well").await?;
+        let line = line_of(&mut lines, "job/fails-anew").await?;
         ensure!(line["class"] == "noPolicy", "{line}");
         child.kill().await?;
         Ok(())

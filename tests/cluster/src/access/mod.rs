@@ -1,16 +1,25 @@
 //! What the published roles allow is enough, and what is missing is said.
 
+mod minimal;
+mod probe;
+mod roles;
+mod tiers;
+mod world;
+
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
+pub(crate) use minimal::{names as minimal_names, run_all as prove_minimal};
+pub(crate) use roles::{grant, publish};
+
 use crate::api::{Api, array, text};
 use crate::control_plane::ControlPlane;
 use crate::results::Results;
 use crate::tool::{Failure, Tool, run};
-use crate::yaml;
+use roles::bind;
 
 pub(crate) const NAMES: [&str; 5] = [
     "access-core-role-suffices",
@@ -33,15 +42,6 @@ pub(crate) async fn check(tool: &Tool, plane: &ControlPlane, results: &mut Resul
     }
 }
 
-/// The `ClusterRole`s of one file that the project publishes.
-fn published(file: &str) -> Result<Vec<Value>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rbac").join(file);
-    let mut roles = yaml::documents(&path)?;
-    roles.retain(|role| role["kind"] == "ClusterRole");
-    ensure!(!roles.is_empty(), "no ClusterRole in {}", path.display());
-    Ok(roles)
-}
-
 /// A `ClusterRole` to get and list these.
 fn allowing(name: &str, resources: &[(&str, &str)]) -> Value {
     let rules = resources
@@ -51,26 +51,6 @@ fn allowing(name: &str, resources: &[(&str, &str)]) -> Value {
     json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules,
     })
-}
-
-const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
-
-/// Gives a user the roles of one published file.
-pub(crate) async fn grant(api: &Api, file: &str, user: &str) -> Result<()> {
-    for role in published(file)? {
-        bind(api, &role, user).await?;
-    }
-    Ok(())
-}
-
-async fn bind(api: &Api, role: &Value, user: &str) -> Result<()> {
-    api.ensure(&format!("{RBAC}/clusterroles"), role).await?;
-    let binding = json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": format!("{user}-{}", text(role, "/metadata/name"))},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role["metadata"]["name"]},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
-    });
-    api.ensure(&format!("{RBAC}/clusterrolebindings"), &binding).await
 }
 
 /// A Job that is over, so that two runs see the same.
@@ -118,15 +98,8 @@ async fn one_cluster(tool: &Tool, api: &Api) -> Result<()> {
     for file in ["core.yaml", "workloads.yaml", "context.yaml"] {
         grant(api, file, "reader").await?;
     }
-    let mut config: Value = serde_json::from_slice(&fs::read(tool.kubeconfig())?)?;
-    let (mut cluster, mut context) = (config["clusters"][0].clone(), config["contexts"][0].clone());
-    (cluster["name"], cluster["cluster"]["tls-server-name"]) = ("again".into(), "localhost".into());
-    (context["name"], context["context"]["cluster"]) = ("again".into(), "again".into());
-    for (list, entry) in [("clusters", cluster), ("contexts", context)] {
-        config[list].as_array_mut().context("a list")?.push(entry);
-    }
     let file = tempfile::NamedTempFile::new()?;
-    fs::write(file.path(), config.to_string())?;
+    fs::write(file.path(), with_second_context(tool.kubeconfig())?)?;
     let mut command = tool.command();
     command.args(JOB).args(["--all-contexts", "--as", "reader", "--kubeconfig"]).arg(file.path());
     let both = run(command).await?;
@@ -135,6 +108,18 @@ async fn one_cluster(tool: &Tool, api: &Api) -> Result<()> {
     let one = tool.live(&JOB).await?;
     ensure!(both.stdout == one.stdout, "under two contexts\n{}\nunder one\n{}", both.stdout, one.stdout);
     Ok(())
+}
+
+/// The kubeconfig with its cluster once more, under another context and another name of its certificate.
+fn with_second_context(kubeconfig: &Path) -> Result<String> {
+    let mut config: Value = serde_json::from_slice(&fs::read(kubeconfig)?)?;
+    let (mut cluster, mut context) = (config["clusters"][0].clone(), config["contexts"][0].clone());
+    (cluster["name"], cluster["cluster"]["tls-server-name"]) = ("again".into(), "localhost".into());
+    (context["name"], context["context"]["cluster"]) = ("again".into(), "again".into());
+    for (list, entry) in [("clusters", cluster), ("contexts", context)] {
+        config[list].as_array_mut().context("a list")?.push(entry);
+    }
+    Ok(config.to_string())
 }
 
 /// An explanation reads more than the failures: nodes, claims, and what was taken of them.
