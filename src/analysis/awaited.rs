@@ -274,7 +274,11 @@ fn stateful_set_is_ready(it: &StatefulSet) -> bool {
 
 fn daemon_set_is_ready(it: &DaemonSet) -> bool {
     let updated = &*it.strategy != "RollingUpdate" || it.updated >= it.desired;
-    it.observed_generation >= it.head.generation && it.observed_generation > 0 && updated && it.unavailable == 0
+    it.observed_generation >= it.head.generation
+        && it.observed_generation > 0
+        && updated
+        && it.unavailable == 0
+        && it.ready >= it.desired
 }
 
 /// Source: lws `pkg/controllers/leaderworkerset_controller.go`: `Available` once all groups are ready and of the newest

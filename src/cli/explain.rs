@@ -1,4 +1,4 @@
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 use clap::{Args, ValueHint};
 
@@ -6,6 +6,7 @@ use super::connection::ConnectionArgs;
 use super::input::{Color, ensure_one_namespace, kubectl_for, moment, namespace_of, read};
 use super::options::{UsageError, parse_subject};
 use super::output::{Chosen, Output, PrintArgs};
+use super::stdout::stdout;
 use super::watched::{self, Telling};
 use super::watching::{WatchArgs, cluster_of};
 use super::{CONNECTION, ExitCode, OUTPUT, SELECTION, width};
@@ -135,12 +136,17 @@ impl ExplainArgs {
                 on_screen: !matches!(show.chosen, Chosen::Format(ExplanationFormat::Jsonl)),
                 explain: |snapshot: &Snapshot, now| explained(snapshot, Some(now)),
                 print: |explanation: &Explanation, out: &mut Vec<u8>| show.print(explanation, out),
+                between: match show.chosen {
+                    Chosen::Format(ExplanationFormat::Json | ExplanationFormat::Jsonl) => "",
+                    Chosen::Format(ExplanationFormat::Yaml) => "---\n",
+                    _ => "\n",
+                },
             };
             return watched::explanation(self.watch, cluster_of(&from)?, &scope, &telling);
         }
         let snapshot = read(&from, &scope)?;
         let explanation = explained(&snapshot, moment(&from, &snapshot)?)?;
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(stdout());
         show.print(&explanation, &mut out)?;
         out.flush()?;
         Ok(ExitCode::Success)

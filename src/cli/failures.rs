@@ -184,7 +184,8 @@ impl FailuresArgs {
             let print = |analysis: &Analysis, options: &Options, out: &mut Vec<u8>| {
                 print(analysis, options, &LeftOut::default(), &kubectl, out)
             };
-            return watched::failures(watch, &request, show.is_of_single_failures(), options, print);
+            let (as_lines, between) = (show.is_of_single_failures(), show.between());
+            return watched::failures(watch, &request, as_lines, between, options, print);
         }
         let mut snapshot = read(&request.from, &request.scope)?;
         if let From::Files(_) = request.from {

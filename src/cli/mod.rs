@@ -20,6 +20,7 @@ mod scope;
 mod screen;
 mod show;
 mod sink;
+mod stdout;
 mod version;
 mod wait;
 mod watched;
@@ -141,7 +142,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match result {
         Ok(code) => code,
-        Err(error) if is_broken_pipe(&error) => ExitCode::Success,
+        // Nobody is left to read why; what was to be written is not.
+        Err(error) if is_broken_pipe(&error) => ExitCode::Error,
         Err(error) => {
             let usage = error.downcast_ref::<options::UsageError>().is_some();
             let _ = writeln!(io::stderr(), "error: {}", crate::render::one_line(&format!("{error:#}")));
@@ -156,7 +158,7 @@ fn refused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success }
 }
 
-/// Whether the reader of our output has gone, as `head` does: nothing is wrong.
+/// Whether the reader of our output has gone where that is not looked over: a recording that is cut off is none.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

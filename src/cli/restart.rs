@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::connection::ConnectionArgs;
 use super::input::{Color, clock};
 use super::options::{UsageError, ensure_is_name, split_subject};
+use super::stdout::stdout;
 use super::{ExitCode, OUTPUT, talk, width};
 use crate::kubectl::Kubectl;
 use crate::render::{self, Look};
@@ -142,7 +143,7 @@ impl RestartArgs {
         let mut tell = |line: &str| talk(line);
         let session = Session::open(&Environment::of_process(), &connection, &mut tell)?;
         let restart = restart::run(&session, &order, &mut console)?;
-        let mut out = io::stdout().lock();
+        let mut out = stdout();
         match self.output {
             Output::Text => render::restart_end(&restart, look, &mut out)?,
             Output::Json => render::restart_json(&restart, &mut out)?,

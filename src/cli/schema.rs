@@ -1,8 +1,9 @@
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::{Args, ValueEnum};
 
 use super::ExitCode;
+use super::stdout::stdout;
 use crate::report::{doctor_schema, explanation_schema, failure_schema, report_schema, restart_schema, version_schema};
 
 const EXAMPLES: &str = "\
@@ -48,7 +49,7 @@ impl SchemaArgs {
             SchemaOf::Version => version_schema(),
             SchemaOf::Doctor => doctor_schema(),
         };
-        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&schema)?)?;
+        writeln!(stdout(), "{}", serde_json::to_string_pretty(&schema)?)?;
         Ok(ExitCode::Success)
     }
 }

@@ -17,9 +17,10 @@ pub(super) struct Screen {
     note: RefCell<String>,
 }
 
-/// To another screen and back, with the cursor hidden meanwhile.
-const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l";
-const LEAVE: &[u8] = b"\x1b[?25h\x1b[?1049l";
+/// To another screen and back, with the cursor hidden meanwhile, and without going on in the next line where one is too
+/// long: lines are counted to know what there is room for.
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l";
+const LEAVE: &[u8] = b"\x1b[?7h\x1b[?25h\x1b[?1049l";
 
 impl Screen {
     /// One that is used where standard output is a terminal that can do this.
@@ -113,7 +114,7 @@ fn frame(text: &[u8], note: &str, columns: usize, rows: usize) -> Vec<u8> {
     frame.extend_from_slice(b"\x1b[J");
     let more = if hidden > 0 { format!("{hidden} more lines; ") } else { String::new() };
     let note = if note.is_empty() { String::new() } else { format!("; {note}") };
-    let bottom: String = format!("{more}watching, Ctrl-C ends{note}").chars().take(columns.saturating_sub(1)).collect();
+    let bottom = crate::render::cut(&format!("{more}watching, Ctrl-C ends{note}"), columns.saturating_sub(1));
     frame.extend_from_slice(format!("\x1b[{rows};1H{bottom}\x1b[K").as_bytes());
     frame
 }
@@ -137,7 +138,9 @@ mod tests {
     fn what_does_not_fit_is_counted_and_notes_are_cut() {
         let text = drawn("1\n2\n3\n4\n5\n", "the watch was cut", 40, 5);
         assert!(text.contains("3\x1b[0m") && !text.contains("4\x1b[0m"), "{text:?}");
-        assert!(text.contains("2 more lines; watching, Ctrl-C ends; th\x1b[K"), "{text:?}");
+        assert!(text.contains("2 more lines; watching, Ctrl-C ends; t…\x1b[K"), "{text:?}");
+        // What is wide takes two columns of a terminal.
+        assert!(drawn("", "監視", 27, 5).contains("ends; 監…\x1b[K"), "{:?}", drawn("", "監視", 27, 5));
         assert!(drawn("", "", 1, 1).contains("\x1b[1;1H"));
     }
 }

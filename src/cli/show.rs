@@ -91,6 +91,15 @@ impl Show {
         matches!(self.chosen, Chosen::Format(Printed::Jsonl)) && self.sort_by.is_none()
     }
 
+    /// What stands between two reports that are printed one behind the other.
+    pub(super) const fn between(&self) -> &'static str {
+        match self.chosen {
+            Chosen::Format(Printed::Report(Format::Json) | Printed::Jsonl) => "",
+            Chosen::Format(Printed::Report(Format::Yaml)) => "---\n",
+            _ => "\n",
+        }
+    }
+
     /// Takes out what is known already.
     pub(super) fn leave_out_known(&self, analysis: &mut Analysis, group_by: GroupBy) -> LeftOut {
         self.baseline.as_ref().map(|kept| kept.baseline.leave_out_known(analysis, group_by)).unwrap_or_default()

@@ -1,18 +1,19 @@
 //! Where results go: stdout, or a file that is there whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use super::stdout::{Stdout, stdout};
 use crate::record;
 
 /// What is written becomes the file, or goes to stdout for good, with [`Sink::finish`]. Dropped before that, it leaves a file that
 /// was there as it was.
 #[derive(Debug)]
 pub(super) enum Sink {
-    Stdout(BufWriter<StdoutLock<'static>>),
+    Stdout(BufWriter<Stdout>),
     File(Half),
 }
 
@@ -31,7 +32,7 @@ impl Sink {
     pub(super) fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         Ok(match path {
             Some(path) => Self::File(Half::open(path).with_context(|| format!("cannot write {}", path.display()))?),
-            None => Self::Stdout(BufWriter::new(io::stdout().lock())),
+            None => Self::Stdout(BufWriter::new(stdout())),
         })
     }
 

@@ -1,6 +1,6 @@
 //! `version`: the program's own. No cluster is asked.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::{Args, ValueEnum};
 
@@ -38,7 +38,7 @@ enum Output {
 impl VersionArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let version = Version::of_this_program();
-        let mut out = io::stdout().lock();
+        let mut out = super::stdout::stdout();
         match self.output {
             Output::Text => {
                 let Version { version, commit, platform, .. } = version;

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::ExitCode;
 use super::input::{clock, ensure_targets_exist};
 use super::screen::Screen;
 use super::watching::{Occasion, Shown, WatchArgs, cluster_of, follow};
+use super::{ExitCode, talk};
 use crate::analysis::{Analysis, Options, analyse, failure_line};
 use crate::model::Time;
 use crate::render;
@@ -27,18 +27,23 @@ pub(super) fn failures(
     watch: WatchArgs,
     request: &Request,
     as_lines: bool,
+    between: &str,
     options: impl Fn(Option<Time>) -> Options,
     print: impl Fn(&Analysis, &Options, &mut Vec<u8>) -> anyhow::Result<()>,
 ) -> anyhow::Result<ExitCode> {
     let screen = if as_lines { Screen::off() } else { Screen::of_stdout() };
     let is_on = screen.is_on();
     let mut lines = Lines::default();
-    follow(cluster_of(&request.from)?, &request.scope, screen, |snapshot, occasion| {
+    let cluster = cluster_of(&request.from)?;
+    if !is_on && !as_lines {
+        talk("each change prints the whole report anew; -o jsonl prints what has changed alone");
+    }
+    follow(cluster, &request.scope, screen, between, |snapshot, occasion, now| {
         let is_first = occasion == Occasion::First;
         if is_first {
             ensure_targets_exist(snapshot, &request.scope.targets)?;
         }
-        let options = options(Some(clock()?));
+        let options = options(Some(now));
         let analysis = analyse(snapshot, &options);
         let (news, has_changed) = lines.take(&analysis)?;
         let mut shown = Shown::default();
@@ -81,6 +86,8 @@ pub(super) struct Telling<Explain, Print> {
     pub(super) explain: Explain,
     /// As it was asked for.
     pub(super) print: Print,
+    /// What stands between two of them.
+    pub(super) between: &'static str,
 }
 
 /// Follows one explanation: on a terminal it is shown anew, else printed once more when it has changed by more than the
@@ -100,9 +107,9 @@ where
     let begun = clock()?;
     let mut last = None;
     let mut is_gone = false;
-    follow(connection, scope, screen, |snapshot, occasion| {
+    follow(connection, scope, screen, telling.between, |snapshot, occasion, now| {
         let is_first = occasion == Occasion::First;
-        let explanation = match (telling.explain)(snapshot, clock()?) {
+        let explanation = match (telling.explain)(snapshot, now) {
             Ok(explanation) => explanation,
             Err(error) if is_first => return Err(error),
             // It was deleted, and may come back: what was shown last stays.

@@ -110,7 +110,7 @@ fn the_summary_counts_what_is_read_and_names_what_else_is_not_all_there() {
         (
             // In the core it would be another answer; in workloads and context it is one right each.
             denied(&["list cronjobs", "get nodes"]),
-            "can read ns ml-team of kind-dev (v1.37.2): all but 2 rights; not all for watch, record, restart",
+            "can read ns ml-team of kind-dev (v1.37.2): all but 2 rights; not all for record",
         ),
         (
             denied(&["list pods", "get jobs"]),

@@ -175,6 +175,11 @@ pub fn failures_csv(lines: impl Iterator<Item = FailureLine>, headers: bool, out
     csv::print(lines, headers, out)
 }
 
+/// A text cut to a width on a terminal, with a sign that it is.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    text::cut(text, width)
+}
+
 /// One line for a person from text of the cluster: line ends and control sequences are taken out.
 pub fn one_line(text: &str) -> String {
     text::one_line(text)

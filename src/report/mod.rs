@@ -166,6 +166,21 @@ pub struct Source {
     pub message: Option<String>,
 }
 
+impl Source {
+    /// A resource of a cluster, nothing read of it yet.
+    pub fn of_cluster(cluster: &str, resource: &str, state: SourceState) -> Self {
+        Self {
+            cluster: Some(cluster.to_owned()),
+            resource: resource.to_owned(),
+            file: None,
+            state,
+            objects: 0,
+            skipped: 0,
+            message: None,
+        }
+    }
+}
+
 /// Totals over all groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -445,10 +445,11 @@ impl Intake {
                 self.seen.insert(key, this);
                 Some(Slot { key, kind: kind.list(), index: None, is_tie: false, is_new: true })
             }
-            Some(before) if (this.version, this.stage) < (before.version, before.stage) => None,
+            // A cluster that is followed tells in its order: after a restore from a backup its versions are lower than before.
+            Some(before) if self.live.is_none() && (this.version, this.stage) < (before.version, before.stage) => None,
             Some(before) => {
                 let index = (before.kept != NOT_KEPT).then_some(before.kept as usize);
-                let is_tie = (this.version, this.stage) == (before.version, before.stage);
+                let is_tie = self.live.is_none() && (this.version, this.stage) == (before.version, before.stage);
                 *before = Seen { kept: before.kept, ..this };
                 Some(Slot { key, kind: kind.list(), index, is_tie, is_new: false })
             }

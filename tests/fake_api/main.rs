@@ -3,12 +3,15 @@
 mod checkpoints;
 #[cfg(target_os = "linux")]
 mod completion;
+mod decided;
 mod doctor;
 mod faults;
 mod kubeconfigs;
 mod late_pods;
 mod lists;
+mod live;
 mod others;
+mod outages;
 mod record;
 mod restarts;
 mod several;

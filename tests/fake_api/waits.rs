@@ -10,9 +10,9 @@ use crate::support::cluster::Ran;
 use crate::support::objects::{items, pod, whole, world};
 use crate::support::{FakeApi, Home, Reply, Request};
 
-const JOBS: &str = "/apis/batch/v1/namespaces/ml/jobs";
+pub(super) const JOBS: &str = "/apis/batch/v1/namespaces/ml/jobs";
 
-fn command(home: &Home, arguments: &[&str]) -> Command {
+pub(super) fn command(home: &Home, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-sigapps"));
     command.arg("wait").args(arguments).env_clear().env("HOME", home.path()).env("COLUMNS", "200");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -20,21 +20,21 @@ fn command(home: &Home, arguments: &[&str]) -> Command {
 }
 
 /// A run against a server, not at a terminal; one that takes too long times out, and fails its test.
-fn wait(api: &FakeApi, arguments: &[&str]) -> Ran {
+pub(super) fn wait(api: &FakeApi, arguments: &[&str]) -> Ran {
     let home = Home::of(api);
     let limit: &[&str] =
         if arguments.iter().any(|one| one.starts_with("--timeout")) { &[] } else { &["--timeout=60s"] };
     Ran::of(command(&home, &[arguments, limit].concat()).output().unwrap())
 }
 
-fn object(name: &str, version: u32, status: &Value) -> Value {
+pub(super) fn object(name: &str, version: u32, status: &Value) -> Value {
     json!({
         "metadata": {"name": name, "namespace": "ml", "uid": format!("uid-{name}"), "resourceVersion": version.to_string()},
         "spec": {"backoffLimit": 0}, "status": status,
     })
 }
 
-fn job(version: u32, condition: &str) -> Value {
+pub(super) fn job(version: u32, condition: &str) -> Value {
     let status = if condition.is_empty() {
         json!({"active": 1, "ready": 1})
     } else {
@@ -43,7 +43,7 @@ fn job(version: u32, condition: &str) -> Value {
     object("train", version, &status)
 }
 
-fn listed(kind: &str, version: u32, objects: &[Value]) -> Reply {
+pub(super) fn listed(kind: &str, version: u32, objects: &[Value]) -> Reply {
     let api_version = if matches!(kind, "Event" | "Pod") { "v1" } else { "batch/v1" };
     let head = json!({"resourceVersion": version.to_string()});
     Reply::json(
@@ -55,29 +55,29 @@ fn listed(kind: &str, version: u32, objects: &[Value]) -> Reply {
     )
 }
 
-fn event(kind: &str, api_version: &str, of: &str, object: &Value) -> String {
+pub(super) fn event(kind: &str, api_version: &str, of: &str, object: &Value) -> String {
     let mut object = object.clone();
     object["kind"] = of.into();
     object["apiVersion"] = api_version.into();
     format!("{}\n", json!({"type": kind, "object": object}))
 }
 
-fn of_job(kind: &str, job: &Value) -> String {
+pub(super) fn of_job(kind: &str, job: &Value) -> String {
     event(kind, "batch/v1", "Job", job)
 }
 
-fn from(request: &Request) -> Option<u32> {
+pub(super) fn from(request: &Request) -> Option<u32> {
     request.query("watch")?;
     Some(request.query("resourceVersion").unwrap().parse().unwrap())
 }
 
-fn open(lines: impl Into<String>) -> Reply {
+pub(super) fn open(lines: impl Into<String>) -> Reply {
     Reply::json(200, lines).then_wait_until_stopped()
 }
 
 /// A server on which `train` is a Job: `jobs` answers the list and the watch of it, and everything else is as it is when it
 /// has ended like `end`.
-fn serving(end: &str, jobs: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> FakeApi {
+pub(super) fn serving(end: &str, jobs: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> FakeApi {
     let end = job(100, end);
     FakeApi::start(move |request| match request.path() {
         JOBS if request.query("fieldSelector") == Some("metadata.name=train") => jobs(request),
@@ -92,7 +92,7 @@ fn serving(end: &str, jobs: impl Fn(&Request) -> Reply + Send + Sync + 'static) 
 }
 
 /// Runs first, then ends like `end`.
-fn running_then(end: &'static str) -> FakeApi {
+pub(super) fn running_then(end: &'static str) -> FakeApi {
     serving(end, move |request| match from(request) {
         None => listed("Job", 7, &[job(3, "")]),
         Some(_) => open(of_job("MODIFIED", &job(8, end))),
@@ -304,7 +304,7 @@ mod labels {
             None => listed("Job", 7, &[]),
             Some(_) => open(of_job("ADDED", &job(9, "Failed"))),
         });
-        wait(&api, &["jobs", "-l", "app=x"]).says(1, &["no jobs with these labels", "--allow-missing"]);
+        wait(&api, &["jobs", "-l", "app=x"]).says(1, &["no jobs with the labels app=x", "--allow-missing"]);
         assert_eq!(wait(&api, &["jobs", "-l", "app=x", "--allow-missing"]).code, Some(3));
     }
 
@@ -387,7 +387,7 @@ mod runs {
         });
         let ran = wait(&api, &["cronjob/nightly"]);
         assert_eq!(ran.code, Some(3), "{ran:?}");
-        assert_eq!(ran.stderr, "cronjob/nightly has no run now: waiting for its next one\n");
+        assert_eq!(ran.stderr, "");
         assert!(ran.stdout.starts_with("Job ml/nightly-2 failed"), "{ran:?}");
     }
 }
@@ -464,7 +464,7 @@ fn a_watch_that_is_denied_is_an_error_with_the_verbs_and_nothing_is_polled() {
 #[test]
 fn a_resource_that_is_not_installed_is_an_error() {
     let api = FakeApi::start(world);
-    wait(&api, &["jobset/a", "--allow-missing"]).says(1, &["doesn't have a resource type \"jobsets\""]);
+    wait(&api, &["jobset/a"]).says(1, &["doesn't have a resource type \"jobsets\""]);
 }
 
 #[test]
@@ -477,6 +477,12 @@ fn wrong_usage_is_2_and_nothing_is_asked() {
         (&["jobs", "-l", "a in"], "selector"),
         (&["job/train", "--timeout=soon"], "soon"),
         (&["job/train", "-A"], "-A"),
+        (&["jobs", "--all"], "-l with a label"),
+        (&["job/train", "--for=condition=complete"], "give --for complete"),
+        (&["job/train", "--for=condition=Available=True"], "give --for ready"),
+        (&["job/train", "--for=delete"], "kubectl wait's"),
+        (&["pod/etl"], "a pod decides nothing that can be waited for"),
+        (&["foo/bar"], "kind \"foo\" is not known: a wait is for a job, "),
     ] {
         let ran = wait(&api, arguments);
         ran.says(2, &[part]);

@@ -153,7 +153,15 @@ fn without_a_terminal_a_table_is_printed_behind_the_one_before() {
     let api = serving(then(event("ADDED", &failed("train-1", 10))));
     let mut running = Running::start(Home::of(&api), &["failures", "--watch"]);
     while !running.line().contains("1 failure in ") {}
-    while !running.line().contains("2 failures in ") {}
+    let mut before = String::new();
+    loop {
+        let line = running.line();
+        if line.contains("2 failures in ") {
+            break;
+        }
+        before = line;
+    }
+    assert_eq!(before, "", "an empty line stands between two reports");
     let rest = running.interrupt();
     assert!(rest.iter().all(|line| !line.contains('\x1b')), "{rest:?}");
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sigapps::source::Resource;
-use sigapps::source::cluster::{ChangeKind, ClusterError, Interest, Told, Watch};
+use sigapps::source::cluster::{ChangeKind, ClusterError, Interest, Pace, Told, Watch};
 
 use crate::support::objects::list;
 use crate::support::{FakeApi, Home, Reply, Request};
@@ -13,53 +13,59 @@ const JOBS: &str = "/apis/batch/v1/namespaces/ml/jobs";
 /// Longer than anything takes: then a test fails.
 const LONGEST: Duration = Duration::from_secs(60);
 
-fn job(name: &str, version: u32) -> Value {
+pub(super) fn job(name: &str, version: u32) -> Value {
     json!({"metadata": {"name": name, "namespace": "ml", "uid": name, "resourceVersion": version.to_string()}})
 }
 
-fn event(kind: &str, object: &Value) -> String {
+pub(super) fn event(kind: &str, object: &Value) -> String {
     let mut object = object.clone();
     object["kind"] = "Job".into();
     object["apiVersion"] = "batch/v1".into();
     format!("{}\n", json!({"type": kind, "object": object}))
 }
 
-fn bookmark(version: u32) -> String {
+pub(super) fn bookmark(version: u32) -> String {
     event("BOOKMARK", &json!({"metadata": {"resourceVersion": version.to_string()}}))
 }
 
 /// An error in the middle of a watch.
-fn error(code: u16, reason: &str) -> String {
+pub(super) fn error(code: u16, reason: &str) -> String {
     let status = json!({"kind": "Status", "apiVersion": "v1", "code": code, "reason": reason, "message": "no more"});
     format!("{}\n", json!({"type": "ERROR", "object": status}))
 }
 
-fn jobs(version: u32, jobs: &[Value]) -> Reply {
+pub(super) fn jobs(version: u32, jobs: &[Value]) -> Reply {
     let head = json!({"resourceVersion": version.to_string()});
     let items = crate::support::objects::items(jobs);
     Reply::json(200, format!(r#"{{"kind":"JobList","apiVersion":"batch/v1","metadata":{head},"items":[{items}]}}"#))
 }
 
 /// The version that a watch is asked to go on from; `None` for a list.
-fn from(request: &Request) -> Option<u32> {
+pub(super) fn from(request: &Request) -> Option<u32> {
     request.query("watch")?;
     assert_eq!(request.query("allowWatchBookmarks"), Some("true"), "{}", request.target);
     Some(request.query("resourceVersion").unwrap().parse().unwrap())
 }
 
 /// A watch on which nothing more comes.
-fn open(lines: impl Into<String>) -> Reply {
+pub(super) fn open(lines: impl Into<String>) -> Reply {
     Reply::json(200, lines).then_wait_until_stopped()
 }
 
-/// What a watch of the Jobs tells, up to the line `until`, and what it says to the user.
-struct Followed {
-    told: Vec<String>,
-    said: Vec<String>,
-    error: Option<ClusterError>,
+/// Tries follow each other at once.
+pub(super) fn hurried() -> Pace {
+    let soon = Duration::from_millis(4);
+    Pace { pause: soon, longest_pause: soon, again: soon, longest_again: soon, ..Pace::default() }
 }
 
-fn told(told: Told) -> String {
+/// What a watch of the Jobs tells, up to the line `until`, and what it says to the user.
+pub(super) struct Followed {
+    pub(super) told: Vec<String>,
+    pub(super) said: Vec<String>,
+    pub(super) error: Option<ClusterError>,
+}
+
+pub(super) fn told(told: Told) -> String {
     match told {
         Told::Change(change) => {
             let object: Value = serde_json::from_slice(&change.object).unwrap();
@@ -77,17 +83,27 @@ fn told(told: Told) -> String {
     }
 }
 
-fn follow(home: &Home, interest: &Interest, until: &str) -> Followed {
+pub(super) fn follow(home: &Home, interest: &Interest, until: &str) -> Followed {
     follow_with(home, interest, until, |_| ())
 }
 
+/// The same, at another pace.
+pub(super) fn follow_at(pace: Pace, home: &Home, interest: &Interest, until: &str) -> Followed {
+    follow_as(pace, home, interest, until, |_| ())
+}
+
 /// The same, with something done after each thing told.
-fn follow_with(home: &Home, interest: &Interest, until: &str, mut after: impl FnMut(&str)) -> Followed {
+pub(super) fn follow_with(home: &Home, interest: &Interest, until: &str, after: impl FnMut(&str)) -> Followed {
+    follow_as(Pace::default(), home, interest, until, after)
+}
+
+fn follow_as(pace: Pace, home: &Home, interest: &Interest, until: &str, mut after: impl FnMut(&str)) -> Followed {
     let mut said = Vec::new();
     let (mut all, mut error) = (Vec::new(), None);
     {
         let mut talk = |line: &str| said.push(line.to_owned());
         let mut watch = Watch::open(&home.environment, &home.connection, 500, &mut talk).unwrap();
+        watch.set_pace(pace);
         watch.add(interest.clone());
         while !all.last().is_some_and(|last: &String| last.starts_with(until)) && error.is_none() {
             match watch.next(Some(LONGEST)) {
@@ -102,7 +118,7 @@ fn follow_with(home: &Home, interest: &Interest, until: &str, mut after: impl Fn
     Followed { told: all, said, error }
 }
 
-fn of_jobs() -> Interest {
+pub(super) fn of_jobs() -> Interest {
     Interest::all(Resource::Jobs, Some("ml"))
 }
 
@@ -253,14 +269,31 @@ fn a_connection_on_which_nothing_comes_is_given_up_in_time() {
     let api = FakeApi::start(|request| match from(request) {
         None => jobs(7, &[]),
         // Half open: the server thinks that it told it.
-        Some(7) if request.nth == 1 => Reply::json(200, bookmark(7)).then_wait_until_stopped(),
+        Some(7) if request.nth % 2 == 1 => Reply::json(200, bookmark(7)).then_wait_until_stopped(),
         Some(7) => open(event("ADDED", &job("a", 8))),
         other => panic!("{other:?}"),
     });
     let mut home = Home::of(&api);
+    let silence = Duration::from_millis(300);
+    let after_bookmarks = follow_at(Pace { silence, ..hurried() }, &home, &of_jobs(), "Set a");
+    assert_eq!(after_bookmarks.told.last().unwrap(), "Set a 8");
     home.connection.request_timeout = Some(Duration::from_millis(300));
     let followed = follow(&home, &of_jobs(), "Set a");
     assert_eq!(followed.told.last().unwrap(), "Set a 8");
+}
+
+#[test]
+fn a_watch_that_its_server_does_not_end_when_it_should_is_given_up() {
+    let api = FakeApi::start(|request| match from(request) {
+        None => jobs(7, &[]),
+        // No bookmark, ever: silence alone says nothing.
+        Some(7) if request.nth == 1 => open(""),
+        Some(7) => open(event("ADDED", &job("a", 8))),
+        other => panic!("{other:?}"),
+    });
+    let (open, grace) = (Duration::from_millis(100), Duration::from_millis(100));
+    let followed = follow_at(Pace { open, grace, ..hurried() }, &Home::of(&api), &of_jobs(), "Set a");
+    assert_eq!(followed.told, ["synced", "Set a 8"]);
 }
 
 #[test]
@@ -311,6 +344,8 @@ fn what_may_be_listed_and_not_watched_is_told_with_the_verbs_that_it_takes() {
     });
     let followed = follow(&Home::of(&api), &of_jobs(), "Denied");
     assert!(followed.told[2].contains("get, list, watch"), "{:?}", followed.told);
+    // At once, but for a second look: nothing says that the server has just started.
+    assert_eq!(api.asked().len(), 3, "{:?}", api.asked());
 }
 
 #[test]
@@ -337,14 +372,14 @@ fn a_server_that_is_not_there_from_the_beginning_is_an_error() {
 }
 
 #[cfg(unix)]
-mod tokens {
+pub(super) mod tokens {
     use super::*;
     use crate::support::tls::Authority;
 
-    const HERE: &str = "0.0.0.0";
+    pub(crate) const HERE: &str = "0.0.0.0";
 
     /// A home whose credential plugin gives the tokens `token-1`, `token-2`, … one after the other.
-    fn home(api: &FakeApi, authority: &Authority) -> Home {
+    pub(crate) fn home(api: &FakeApi, authority: &Authority) -> Home {
         use std::os::unix::fs::PermissionsExt as _;
         let cluster = json!({"server": api.url(HERE), "certificate-authority-data": authority.base64()});
         let exec = json!({
@@ -353,21 +388,23 @@ mod tokens {
         let home = Home::with(&cluster, &json!({"exec": exec}));
         let script = r#"#!/bin/sh
             cd "$(dirname "$0")"; echo run >> runs; n=$(wc -l < runs | tr -d ' ')
+            if [ -e "fails-$n" ]; then exit 1; fi
+            if [ -e "hangs-$n" ]; then exec sleep 600; fi
             echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"token-'$n'"}}'"#;
         let path = home.write(".kube/plugin.sh", script);
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
         home
     }
 
-    fn runs(home: &Home) -> usize {
+    pub(crate) fn runs(home: &Home) -> usize {
         std::fs::read_to_string(home.path().join(".kube/runs")).unwrap().lines().count()
     }
 
-    fn bearer(request: &Request) -> u32 {
+    pub(crate) fn bearer(request: &Request) -> u32 {
         request.header("authorization").unwrap().strip_prefix("Bearer token-").unwrap().parse().unwrap()
     }
 
-    fn expired() -> Reply {
+    pub(crate) fn expired() -> Reply {
         Reply::status(401, "Unauthorized", "Unauthorized")
     }
 

@@ -192,7 +192,7 @@ fn a_daemon_set_is_ready_when_each_node_has_an_available_pod_of_the_newest_templ
     let object = |observed: u32, desired: u32, updated: u32, unavailable: u32| {
         json!({"metadata": {"generation": 2}, "spec": {}, "status": {
             "observedGeneration": observed, "desiredNumberScheduled": desired, "updatedNumberScheduled": updated,
-            "numberUnavailable": unavailable,
+            "numberUnavailable": unavailable, "numberReady": desired - unavailable,
         }})
     };
     for (object, expected) in [
@@ -204,6 +204,11 @@ fn a_daemon_set_is_ready_when_each_node_has_an_available_pod_of_the_newest_templ
     ] {
         assert_eq!(judged(TargetKind::DaemonSet, object.clone(), Awaited::Ready), expected, "{object}");
     }
+    // Controllers count as unavailable what has a pod; a node without one is not counted.
+    let uncounted = json!({"metadata": {"generation": 2}, "spec": {}, "status": {
+        "observedGeneration": 2, "desiredNumberScheduled": 2, "updatedNumberScheduled": 2, "numberReady": 1,
+    }});
+    assert_eq!(judged(TargetKind::DaemonSet, uncounted, Awaited::Ready), Judgement::Open);
 }
 
 #[test]

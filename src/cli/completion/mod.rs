@@ -87,7 +87,7 @@ impl CompletionOf {
 impl CompletionArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let Some(folder) = self.install else {
-            io::stdout().write_all(self.of.script().as_bytes())?;
+            super::stdout::stdout().write_all(self.of.script().as_bytes())?;
             return Ok(ExitCode::Success);
         };
         if self.of != CompletionOf::Kubectl {
@@ -105,7 +105,7 @@ impl CompletionArgs {
         if !path().any(|known| known == folder) {
             talk(&format!("warning: {} is not on the PATH, where kubectl looks for it", folder.display()));
         }
-        writeln!(io::stdout(), "{}", file.display())?;
+        writeln!(super::stdout::stdout(), "{}", file.display())?;
         Ok(ExitCode::Success)
     }
 }

@@ -35,7 +35,7 @@ impl Line {
         let elapsed = human_duration(i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX));
         let text = format!("{elapsed}  {}", text());
         // The last column is left free, as some terminals begin a new line behind it.
-        let text: String = crate::render::one_line(&text).chars().take(columns.saturating_sub(1)).collect();
+        let text = crate::render::cut(&crate::render::one_line(&text), columns.saturating_sub(1));
         let _ = write!(io::stderr(), "\r\x1b[K{text}");
         self.is_drawn.set(true);
     }

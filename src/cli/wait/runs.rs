@@ -53,10 +53,12 @@ impl Runs {
             }
             return is_next;
         }
-        if has_ended(object) {
+        let key = (names.metadata.creation_timestamp.clone(), uid.clone());
+        // One that was under way in a list that was cut off, and has ended when it is read once more, was under way.
+        if has_ended(object) && !self.running.contains_key(&key) {
             self.past.insert(uid.clone());
         } else {
-            self.running.insert((names.metadata.creation_timestamp.clone(), uid.clone()), object.clone());
+            self.running.insert(key, object.clone());
         }
         false
     }

@@ -1,43 +1,67 @@
 //! What became of something, as `explain` says it.
 
 use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
+use super::Output;
 use super::waited::Waited;
-use super::{Output, not_found, silent};
 use crate::advice::{Kubectl, advise_on};
 use crate::analysis::{Options, analyse, explain, find};
 use crate::cli::input::clock;
-use crate::cli::talk;
+use crate::cli::stdout::stdout;
 use crate::render::{self, ExplanationFormat, Look};
 use crate::report::Explanation;
-use crate::request::{Connection, Scope, Subject, Target};
-use crate::source::{Snapshot, cluster};
+use crate::request::{Scope, Subject, Target};
+use crate::source::Snapshot;
+use crate::source::cluster::{ClusterError, Look as Looked, Watch};
 
-/// Reads what bears on something that is decided, and prints what became of it.
+/// Reads what bears on what is decided, and prints what became of it.
 pub(super) struct Teller<'a> {
-    pub(super) connection: &'a Connection,
     pub(super) namespace: &'a str,
     pub(super) chunk_size: u32,
     pub(super) kubectl: Kubectl,
     pub(super) output: Output,
 }
 
+/// Ctrl-C or SIGTERM came, and nobody waits for more.
+#[derive(Debug)]
+pub(super) struct Interrupted;
+
 /// As `explain` has it.
 const PENDING_AFTER: i64 = 30;
+/// How long pods and Events of what is decided may be read: what is decided is not to be held up for long.
+const LONGEST_LOOK: Duration = Duration::from_secs(10);
+/// So many are looked into one by one; for more the namespace is read once.
+const FEW: usize = 3;
 
 impl Teller<'_> {
-    pub(super) fn print(&self, waited: &Waited) -> anyhow::Result<()> {
-        let mut out = io::stdout().lock();
-        let target = waited.subject();
+    /// Prints what became of some that were decided together.
+    pub(super) fn print(&self, watch: &mut Watch, all: &[&Waited]) -> anyhow::Result<Result<(), Interrupted>> {
         if self.output == Output::Name {
-            let group = Some(target.kind.group()).filter(|group| !group.is_empty());
-            let group = group.map(|group| format!(".{group}")).unwrap_or_default();
-            writeln!(out, "{}{group}/{}", target.kind.name(), target.name)?;
-            return Ok(out.flush()?);
+            all.iter().try_for_each(|waited| print_name(&waited.subject()))?;
+            return Ok(Ok(()));
         }
-        let explanation = self.explanation(waited, &target)?;
+        let seen = match self.look_at(watch, all) {
+            Ok(seen) => seen,
+            Err(interrupted) => return Ok(Err(interrupted)),
+        };
+        for (at, waited) in all.iter().enumerate() {
+            let snapshot = seen.get(at).or(seen.first()).and_then(Option::as_ref);
+            self.print_one(waited, snapshot)?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn print_one(&self, waited: &Waited, looked: Option<&Snapshot>) -> anyhow::Result<()> {
+        let target = waited.subject();
+        // By now it may be another one of its name, or have got elsewhere: then what was seen when it was decided counts.
+        let explanation = match looked.filter(|snapshot| waited.is_borne_out_by(snapshot)) {
+            Some(snapshot) => self.explained(snapshot, &target)?,
+            None => self.explained(&waited.snapshot(), &target)?,
+        };
+        let mut out = stdout();
         if self.output == Output::Json {
             let look = Look { width: 0, color: false, headers: true };
             render::explanation(&explanation, ExplanationFormat::Json, false, look, &mut out)?;
@@ -47,20 +71,22 @@ impl Teller<'_> {
         Ok(out.flush()?)
     }
 
-    /// With its pods and Events, read once now that it is decided. Where it is gone by now, or these may not be read, from
-    /// what was seen of the object itself.
-    fn explanation(&self, waited: &Waited, target: &Target) -> anyhow::Result<Explanation> {
-        if !waited.is_gone {
-            let subject = Subject { kind: Some(target.kind), name: target.name.clone() };
-            let scope = Scope { subject: Some(subject), ..self.scope() };
-            match cluster::read(self.connection, &scope, &mut silent) {
-                // Another one may have its name by now.
-                Ok(snapshot) if waited.is_in(&snapshot) => return self.explained(&snapshot, target),
-                Ok(_) => {}
-                Err(error) => talk(&format!("{target}: only the object itself could be read: {error}")),
-            }
+    /// Reads pods and Events: of each, or in one for all where they are many. What is gone is not asked for.
+    fn look_at(&self, watch: &mut Watch, all: &[&Waited]) -> Result<Vec<Option<Snapshot>>, Interrupted> {
+        let until = Instant::now() + LONGEST_LOOK;
+        if all.len() > FEW && self.output == Output::Verdict {
+            let names = format!("{} workloads", all.len());
+            return Ok(vec![look(watch, &self.scope(), until, &names)?]);
         }
-        self.explained(&waited.snapshot(), target)
+        let of_one = |waited: &&Waited| {
+            if waited.is_gone {
+                return Ok(None);
+            }
+            let target = waited.subject();
+            let subject = Subject { kind: Some(target.kind), name: target.name.clone() };
+            look(watch, &Scope { subject: Some(subject), ..self.scope() }, until, &target.to_string())
+        };
+        all.iter().map(of_one).collect()
     }
 
     fn explained(&self, snapshot: &Snapshot, target: &Target) -> anyhow::Result<Explanation> {
@@ -80,15 +106,39 @@ impl Teller<'_> {
         Scope { namespace: Some(self.namespace.to_owned()), chunk_size: self.chunk_size, ..Scope::default() }
     }
 
-    /// Why something that is not there is not waited for.
-    pub(super) fn missing(&self, target: &Target) -> anyhow::Error {
+    /// Why something that is not there is not waited for, with names like it.
+    pub(super) fn missing(&self, watch: &mut Watch, target: &Target) -> Result<anyhow::Error, Interrupted> {
         let scope = Scope { targets: vec![target.clone()], ..self.scope() };
         let hint = "--allow-missing waits for what is not there yet";
-        match not_found(self.connection, &scope) {
-            Some(error) => anyhow::anyhow!("{error}; {hint}"),
-            None => anyhow::anyhow!("{target} was not there when the wait began; {hint}"),
-        }
+        Ok(match watch.look(&scope, LONGEST_LOOK) {
+            Looked::Interrupted => return Err(Interrupted),
+            Looked::Failed(error) => anyhow::anyhow!("{error}; {hint}"),
+            Looked::Read(_) | Looked::TimedOut => {
+                anyhow::anyhow!("{target} was not there when the wait began; {hint}")
+            }
+        })
     }
+}
+
+/// Reads what bears on something; nothing, where that cannot be read in time, and says so.
+fn look(watch: &mut Watch, scope: &Scope, until: Instant, what: &str) -> Result<Option<Snapshot>, Interrupted> {
+    let why = match watch.look(scope, until.saturating_duration_since(Instant::now())) {
+        Looked::Read(snapshot) => return Ok(Some(*snapshot)),
+        Looked::Interrupted => return Err(Interrupted),
+        Looked::Failed(ClusterError::NotFound { .. }) => return Ok(None),
+        Looked::Failed(error) => error.to_string(),
+        Looked::TimedOut => format!("no answer within {} s", LONGEST_LOOK.as_secs()),
+    };
+    watch.say(&format!("{what}: only what was waited for itself could be read: {why}"));
+    Ok(None)
+}
+
+fn print_name(target: &Target) -> io::Result<()> {
+    let group = Some(target.kind.group()).filter(|group| !group.is_empty());
+    let group = group.map(|group| format!(".{group}")).unwrap_or_default();
+    let mut out = stdout();
+    writeln!(out, "{}{group}/{}", target.kind.name(), target.name)?;
+    out.flush()
 }
 
 /// What of an object's JSON a wait looks at itself.

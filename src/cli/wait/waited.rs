@@ -19,11 +19,17 @@ pub(super) struct Waits {
     routes: Vec<Route>,
     synced: Vec<bool>,
     namespace: String,
+    /// As the API takes them; empty where names were given.
+    labels: String,
     early: bool,
     allow_missing: bool,
-    /// The one that was decided first.
+    /// The one that was decided first; of several that were when all had been seen, the first of the command line.
     first: Option<usize>,
     timed_out: bool,
+    /// What is to be said to the user.
+    warnings: Vec<String>,
+    /// Whether an object without names was told of.
+    is_warned: bool,
 }
 
 /// What an interest is about.
@@ -63,6 +69,8 @@ pub(super) struct Waited {
     pub(super) is_gone: bool,
     /// Whether the interest that tells of it has told of it.
     is_listed: bool,
+    /// Whether it was told that its last change cannot be read.
+    is_unreadable: bool,
 }
 
 /// How the wait for something ended.
@@ -89,8 +97,8 @@ pub(super) enum News {
     Gone(usize),
     /// One is not there, and is not waited for.
     Missing(Target),
-    /// Nothing of a kind has the labels.
-    NoneSelected(&'static str),
+    /// Nothing of these kinds has these labels.
+    NoneSelected(String, String),
 }
 
 impl Ended {
@@ -112,15 +120,19 @@ impl Waits {
             routes: Vec::new(),
             synced: Vec::new(),
             namespace: namespace.to_owned(),
+            labels: String::new(),
             early,
             allow_missing,
             first: None,
             timed_out: false,
+            warnings: Vec::new(),
+            is_warned: false,
         };
         for (want, awaited) in &wanted.0 {
             match want {
                 Want::Named(target) => waits.add(target.clone(), *awaited, watch),
                 Want::Labelled(kind, labels) => {
+                    waits.labels.clone_from(labels);
                     let all = Interest::all(Resource::of(*kind), Some(namespace));
                     let interest = Interest { labels: labels.clone(), ..all };
                     waits.follow(interest, Route::Labelled(*kind, *awaited), watch);
@@ -181,8 +193,8 @@ impl Waits {
 
     /// Whether there is nothing to wait for any more.
     pub(super) fn is_over(&self, any: bool) -> bool {
-        if any {
-            return self.first.is_some();
+        if any && self.first.is_some() {
+            return true;
         }
         self.is_synced() && !self.all.is_empty() && self.all.iter().all(|waited| waited.ended.is_some())
     }
@@ -218,12 +230,13 @@ impl Waits {
         match self.all.len() {
             0 => "nothing has come yet".to_owned(),
             1 => told.join(""),
+            all if told.is_empty() => format!("all {all} decided"),
             all => format!("{} of {all} decided; {}", all - open.len(), told.join("; ")),
         }
     }
 
     /// All that is there of an interest has been told.
-    pub(super) fn synced(&mut self, interest: usize, watch: &mut Watch) -> Vec<News> {
+    pub(super) fn synced(&mut self, interest: usize) -> Vec<News> {
         self.synced[interest] = true;
         let news = match self.routes[interest] {
             Route::Object(at) => {
@@ -241,25 +254,71 @@ impl Waits {
             }
             Route::Events(_) => None,
             Route::Runs(at) => {
-                let waited = &mut self.all[at];
-                let chosen = waited.runs.as_mut().and_then(Runs::begin);
-                if chosen.is_none() && waited.ended.is_none() {
-                    watch.say(&format!("{} has no run now: waiting for its next one", waited.target));
-                }
+                let chosen = self.all[at].runs.as_mut().and_then(Runs::begin);
                 chosen.and_then(|object| self.set(at, &object))
             }
-            Route::Labelled(kind, _) => {
-                let none = !self.all.iter().any(|waited| waited.interest == interest);
-                (none && !self.allow_missing).then_some(News::NoneSelected(kind.plural()))
-            }
+            Route::Labelled(..) => self.none_selected(),
         };
+        self.tell_holds(interest);
         self.noted(news)
+    }
+
+    /// A kind that the server does not have yet: what may be missing is waited for. Whether that is so.
+    pub(super) fn not_installed(&mut self, interest: usize) -> bool {
+        let is_known = match self.routes[interest] {
+            Route::Object(at) | Route::Runs(at) | Route::Events(at) => self.all[at].uid.is_some(),
+            Route::Labelled(..) => self.all.iter().any(|waited| waited.interest == interest),
+        };
+        let may_come = self.allow_missing && !is_known;
+        self.synced[interest] |= may_come;
+        may_come
+    }
+
+    /// Once all kinds have been listed: that nothing of any of them has the labels.
+    fn none_selected(&self) -> Option<News> {
+        if self.allow_missing || !self.all.is_empty() || !self.is_synced() {
+            return None;
+        }
+        let kinds: Vec<&str> = self
+            .routes
+            .iter()
+            .filter_map(|route| if let Route::Labelled(kind, _) = route { Some(kind.plural()) } else { None })
+            .collect();
+        Some(News::NoneSelected(kinds.join(", "), self.labels.clone()))
+    }
+
+    /// Says of what is waited for that it stands still: it may do so for ever.
+    fn tell_holds(&mut self, interest: usize) {
+        let of_interest = |waited: &&Waited| waited.interest == interest && waited.ended.is_none();
+        let holds: Vec<String> = self
+            .all
+            .iter()
+            .filter(of_interest)
+            .filter_map(|waited| Some(format!("{} {}", waited.target, waited.hold()?)))
+            .collect();
+        self.warnings.extend(holds);
+    }
+
+    /// What is to be said to the user, once.
+    pub(super) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// Whether another one was made under the name of one that was deleted, or that may still be seen.
+    pub(super) fn may_be_made_anew(&self, at: usize) -> bool {
+        self.all[at].ended == Some(Ended::Gone) && !self.all[at].made_anew
     }
 
     /// Takes a change; what it decides.
     pub(super) fn changed(&mut self, change: &Change, watch: &mut Watch) -> Vec<News> {
         // What cannot be read decides nothing; the next change of it may.
-        let Ok(names) = Names::of(&change.object) else { return Vec::new() };
+        let Ok(names) = Names::of(&change.object) else {
+            if !std::mem::replace(&mut self.is_warned, true) {
+                let resource = change.resource.name();
+                self.warnings.push(format!("warning: {resource}: an object was passed over as unreadable"));
+            }
+            return Vec::new();
+        };
         let news = match self.routes[change.interest] {
             Route::Object(at) => self.object_changed(at, change, &names),
             Route::Events(at) => {
@@ -274,16 +333,28 @@ impl Waits {
         self.noted(news)
     }
 
+    /// Which was decided first is known only once all have been seen: of those that had ended by then it is the first of
+    /// the command line, whichever list was quicker.
     fn noted(&mut self, news: Option<News>) -> Vec<News> {
-        if let Some(News::Decided(at) | News::Gone(at)) = &news {
-            self.first = self.first.or(Some(*at));
+        if self.first.is_none() && self.is_synced() {
+            let ended = (0..self.all.len()).filter(|at| self.all[*at].ended.is_some());
+            self.first = ended.min_by_key(|at| (self.all[*at].interest, &self.all[*at].target.name));
         }
         news.into_iter().collect()
+    }
+
+    /// The one that was decided first.
+    pub(super) fn first(&self) -> Option<usize> {
+        self.first
     }
 
     fn object_changed(&mut self, at: usize, change: &Change, names: &Names) -> Option<News> {
         let waited = &mut self.all[at];
         waited.is_listed = true;
+        let is_there = matches!(change.kind, ChangeKind::Listed | ChangeKind::Set);
+        if waited.ended == Some(Ended::Gone) && is_there {
+            waited.made_anew |= waited.uid.as_ref().is_some_and(|uid| *uid != names.metadata.uid);
+        }
         // The end of a run is the run's own.
         if waited.ended.is_some() || waited.runs.as_ref().is_some_and(Runs::is_chosen) {
             return None;
@@ -376,7 +447,16 @@ impl Waits {
     }
 
     fn set(&mut self, at: usize, object: &[u8]) -> Option<News> {
-        self.all[at].seen.set(object);
+        let waited = &mut self.all[at];
+        waited.seen.set(object);
+        if let Some(skipped) = waited.seen.take_skipped().0.first() {
+            if !std::mem::replace(&mut waited.is_unreadable, true) {
+                let (name, why) = (waited.name(), &skipped.why);
+                self.warnings.push(format!("warning: {name} cannot be read as it is now: {why}"));
+            }
+            return None;
+        }
+        waited.is_unreadable = false;
         self.judge(at)
     }
 
@@ -408,6 +488,7 @@ impl Waited {
             made_anew: false,
             is_gone: false,
             is_listed: false,
+            is_unreadable: false,
         }
     }
 
@@ -452,17 +533,31 @@ impl Waited {
         uid.is_some() && find(snapshot, Some(kind), &name).is_ok_and(|subject| subject.uid() == uid.as_ref())
     }
 
+    /// Whether another reading of it comes to the same end, or to none where the time was over.
+    pub(super) fn is_borne_out_by(&self, snapshot: &Snapshot) -> bool {
+        let ended = self.ended.filter(|ended| *ended != Ended::TimedOut);
+        self.is_in(snapshot) && self.judged_by(snapshot) == ended
+    }
+
     fn judged(&mut self) -> Option<Ended> {
+        let snapshot = self.snapshot();
+        let Target { kind, name } = self.subject();
+        if let Ok(subject) = find(&snapshot, Some(kind), &name) {
+            // Of Events only those are counted that came since the wait began; the object may be seen later than these.
+            self.before.get_or_insert_with(|| restarts(subject));
+        }
+        self.judged_by(&snapshot)
+    }
+
+    fn judged_by(&self, snapshot: &Snapshot) -> Option<Ended> {
         // A CronJob itself is never decided.
         if self.runs.as_ref().is_some_and(|runs| !runs.is_chosen()) {
             return None;
         }
-        let snapshot = self.snapshot();
         let Target { kind, name } = self.subject();
-        let subject = find(&snapshot, Some(kind), &name).ok()?;
+        let subject = find(snapshot, Some(kind), &name).ok()?;
         let by_now = self.restarts(subject);
-        // Of Events only those are counted that came since the wait began; the object may be seen later than these.
-        let restarts = *self.before.get_or_insert_with(|| restarts(subject));
+        let restarts = self.before.unwrap_or_else(|| restarts(subject));
         let settings = Settings { awaited: self.awaited, early: self.early, restarts };
         match (judge(subject, &settings, by_now), self.awaited) {
             (Judgement::Open, _) => None,
@@ -478,12 +573,28 @@ impl Waited {
             return "it is not there yet".to_owned();
         }
         if self.runs.as_ref().is_some_and(|runs| !runs.is_chosen()) {
-            return "no run yet".to_owned();
+            return self.hold().unwrap_or("has no run now: waiting for its next one").to_owned();
         }
         let snapshot = self.snapshot();
         let Target { kind, name } = self.subject();
         let Ok(subject) = find(&snapshot, Some(kind), &name) else { return String::new() };
         progress(subject, self.restarts(subject)).to_string()
+    }
+
+    /// That nothing goes on before somebody, or a queue, lets it.
+    fn hold(&self) -> Option<&'static str> {
+        if !self.is_there() {
+            return None;
+        }
+        let snapshot = self.snapshot();
+        if self.runs.as_ref().is_some_and(|runs| !runs.is_chosen()) {
+            let is_suspended = snapshot.cron_jobs.iter().any(|cron_job| cron_job.suspend);
+            return is_suspended.then_some("is suspended: it has no run before it is resumed");
+        }
+        let Target { kind, name } = self.subject();
+        let subject = find(&snapshot, Some(kind), &name).ok()?;
+        let stands_still = progress(subject, self.restarts(subject)).stands_still;
+        stands_still.then_some("is suspended or paused: nothing goes on before it is resumed")
     }
 
     /// How often it was begun anew: by its own counts, and by Events since the wait began.

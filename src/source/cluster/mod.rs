@@ -52,7 +52,7 @@ pub(crate) use session::FIELD_MANAGER;
 pub use session::{Object, RequestError, Session};
 pub use several::{Came, Found, Place, Take, Talk, contexts, contexts_in, read_each, read_each_in};
 pub use timeout::{TimeoutError, parse_timeout};
-pub use watch::{Change, ChangeKind, Interest, Told, Watch};
+pub use watch::{Change, ChangeKind, Interest, Look, Pace, Told, Watch};
 pub use way::{Authority, LookedAt, NamedBy, ProxyReason, ProxyUsed, SignIn, Way, way};
 
 use super::{Intake, Resource, Snapshot, Source, SourceState};
@@ -116,14 +116,27 @@ fn read_cluster(
     // A look-up of a name that hangs must not hold up the error.
     runtime.shutdown_background();
     let (outcomes, uid) = read?;
+    let snapshot = snapshot_of(&name, outcomes, &intake);
+    tell_of(&snapshot.sources, talk);
+    Ok(ReadCluster { snapshot, uid })
+}
+
+/// Reads what `scope` asks for with a client that is there already; nothing is said.
+async fn look<'a>(api: &'a Api<'a>, cluster: &str, scope: &'a Scope) -> Result<Snapshot, ClusterError> {
+    let intake = Arc::new(Mutex::new(Intake::new(scope.into())));
+    let lister = Lister { api, intake: Arc::clone(&intake), chunk_size: scope.chunk_size };
+    let outcomes = all_of(&Reading { lister, namespace: scope.namespace.as_deref() }, scope).await?;
+    Ok(snapshot_of(cluster, outcomes, &intake))
+}
+
+fn snapshot_of(cluster: &str, outcomes: Outcomes, intake: &Mutex<Intake>) -> Snapshot {
     let intake = std::mem::take(&mut *intake.lock().unwrap_or_else(PoisonError::into_inner));
     let sources: Vec<Source> = Resource::ALL
         .into_iter()
         .zip(outcomes)
-        .map(|(resource, outcome)| source(&name, resource, &outcome, intake.tally(resource).objects))
+        .map(|(resource, outcome)| source(cluster, resource, &outcome, intake.tally(resource).objects))
         .collect();
-    tell_of(&sources, talk);
-    Ok(ReadCluster { snapshot: Snapshot { cluster: Some(name), sources, ..intake.finish() }, uid })
+    Snapshot { cluster: Some(cluster.to_owned()), sources, ..intake.finish() }
 }
 
 /// Tells of what was not read.
@@ -181,15 +194,8 @@ fn now() -> Time {
 }
 
 fn source(cluster: &str, resource: Resource, outcome: &Outcome, objects: u64) -> Source {
-    Source {
-        cluster: Some(cluster.to_owned()),
-        resource: resource.name().to_owned(),
-        file: None,
-        state: outcome.state,
-        objects,
-        skipped: outcome.skips.count,
-        message: outcome.message(),
-    }
+    let (skipped, message) = (outcome.skips.count, outcome.message());
+    Source { objects, skipped, message, ..Source::of_cluster(cluster, resource.name(), outcome.state) }
 }
 
 /// The lines that tell of sources that were not read to their end. What is denied of one API group is told in one.

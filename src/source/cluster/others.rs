@@ -11,7 +11,7 @@ use crate::request::{Target, TargetKind};
 use crate::source::{Resource, SourceState};
 
 /// What is read of a namespace or cluster beside the core, each in one list, or one request where its group is absent.
-const ALL: [Resource; 12] = [
+pub(super) const ALL: [Resource; 12] = [
     Resource::Deployments,
     Resource::ReplicaSets,
     Resource::StatefulSets,

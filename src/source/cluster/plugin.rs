@@ -1,5 +1,8 @@
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read as _};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -13,6 +16,58 @@ use super::error::ClusterError;
 
 /// Held by the plugin that may ask the person.
 static ASKING: Mutex<()> = Mutex::new(());
+/// Process ids of the plugins that run, each with who waits for it.
+static RUNNING: Mutex<BTreeMap<u32, u64>> = Mutex::new(BTreeMap::new());
+static WAITERS: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    /// Who waits for the plugins that this thread runs; 0 for nobody in particular.
+    static WAITER: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Somebody who waits for plugins that are run beside it, and may go before they have ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiter(u64);
+
+impl Waiter {
+    pub(super) fn new() -> Self {
+        Self(WAITERS.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Runs something that may run plugins, for this one.
+    pub(super) fn run<T>(self, with_plugins: impl FnOnce() -> T) -> T {
+        let before = WAITER.replace(self.0);
+        let result = with_plugins();
+        WAITER.set(before);
+        result
+    }
+
+    /// Ends the plugins that run for it: nobody waits any more for what they would say.
+    pub(super) fn leave(self) {
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        running.iter().filter(|(_, waiter)| **waiter == self.0).for_each(|(id, _)| terminate(*id));
+    }
+}
+
+fn terminate(id: u32) {
+    #[cfg(unix)]
+    if let Some(id) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+    }
+    #[cfg(not(unix))]
+    let _ = id;
+}
+
+/// Runs a plugin to its end.
+fn run_to_end(mut command: Command) -> std::io::Result<Output> {
+    let running = || RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let child = command.stdout(Stdio::piped()).spawn()?;
+    let id = child.id();
+    running().insert(id, WAITER.get());
+    let output = child.wait_with_output();
+    running().remove(&id);
+    output
+}
 
 /// What a credential plugin prints.
 #[derive(Deserialize)]
@@ -43,7 +98,7 @@ pub(super) fn run(user: &mut AuthInfo, cluster: &Cluster, environment: &Environm
     let mut prepared = prepare(&exec, &command, cluster, stdin).map_err(failed)?;
     let ran = match environment.deadline {
         Some(deadline) => output_by(&mut prepared, deadline),
-        None => prepared.output(),
+        None => run_to_end(prepared),
     };
     let output = ran.map_err(|error| match error.kind() {
         ErrorKind::NotFound => ClusterError::Plugin {

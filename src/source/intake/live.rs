@@ -209,6 +209,18 @@ mod tests {
     }
 
     #[test]
+    fn a_cluster_that_was_restored_from_a_backup_is_taken_in_its_order() {
+        let mut intake = Intake::live(Filter::default());
+        for object in [pod("p", 800, Some("n1"), false), pod("p", 50, Some("n1"), true)] {
+            intake.set(object.to_string().as_bytes());
+        }
+        is_as_read(&intake, &[pod("p", 50, Some("n1"), true)]);
+        // Of the same version, too.
+        intake.set(pod("p", 50, Some("n1"), false).to_string().as_bytes());
+        is_as_read(&intake, &[pod("p", 50, Some("n1"), false)]);
+    }
+
+    #[test]
     fn what_comes_and_goes_takes_no_room_for_good() {
         let mut intake = Intake::live(Filter::default());
         for number in 0..30_000 {

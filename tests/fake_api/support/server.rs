@@ -141,6 +141,11 @@ impl Reply {
         self
     }
 
+    /// What it says, all of it.
+    pub(crate) fn into_body(self) -> Vec<u8> {
+        self.parts.into_iter().flat_map(|part| if let Part::Bytes(bytes) = part { bytes } else { Vec::new() }).collect()
+    }
+
     /// Compressed, where that was asked for.
     pub(crate) fn gzip(mut self) -> Self {
         self.gzip = true;

@@ -126,7 +126,12 @@ fn running(facts: &Facts, job: &Job) -> String {
         return format!("is running, {} of {} pods ready{after}; {lost}.", job.ready, job.active);
     }
     let Some((_, last)) = own.last() else {
-        return format!("is running, {} of {} pods ready; nothing of it has failed.", job.ready, job.active);
+        let failed = match job.failed {
+            0 => "nothing of it has failed".to_owned(),
+            1 => "1 pod of it failed, of which nothing more is known".to_owned(),
+            more => format!("{more} pods of it failed, of which nothing more is known"),
+        };
+        return format!("is running, {} of {} pods ready; {failed}.", job.ready, job.active);
     };
     if let Some(trap) = sidecar_trap(&own) {
         return format!("is retried{after}: {trap}.");

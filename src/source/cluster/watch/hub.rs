@@ -1,18 +1,21 @@
 //! What all streams of a watch share: the client and its credentials, and what is told.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, Notify, mpsc};
+use tokio::time::Instant;
 
-use super::Told;
+use super::{Pace, Told};
 use crate::request::Connection;
 use crate::source::cluster::api::{Api, Patience};
 use crate::source::cluster::environment::Environment;
 use crate::source::cluster::error::ClusterError;
 use crate::source::cluster::fault::{Destination, Fault, client_error};
+use crate::source::cluster::plugin::Waiter;
 use crate::source::cluster::reach;
 
 pub(super) struct Hub {
@@ -25,8 +28,15 @@ pub(super) struct Hub {
     access: RefCell<Access>,
     told: mpsc::Sender<Result<Told, ClusterError>>,
     said: mpsc::UnboundedSender<String>,
-    /// Whether the server was away when it was last asked, and that was told.
-    is_out: Cell<bool>,
+    pub(super) pace: Cell<Pace>,
+    /// The streams to which the server is away, and when each last heard of it. That it is away has been told.
+    away: RefCell<BTreeMap<usize, Instant>>,
+    /// Wakes those that pause when the server has come back to one of them.
+    is_back: Notify,
+    /// Held while credentials are had anew.
+    renewing: Mutex<()>,
+    /// Who waits for a plugin that is run for that.
+    pub(super) waiter: Waiter,
 }
 
 /// A client with the credentials it was made with.
@@ -69,7 +79,11 @@ impl Hub {
             access: RefCell::new(access),
             told,
             said,
-            is_out: Cell::new(false),
+            pace: Cell::new(Pace::default()),
+            away: RefCell::default(),
+            is_back: Notify::new(),
+            renewing: Mutex::new(()),
+            waiter: Waiter::new(),
         })
     }
 
@@ -97,27 +111,56 @@ impl Hub {
         let _ = self.said.send(line.into());
     }
 
-    /// The server answered with success.
-    pub(super) fn answered(&self, generation: u32) {
+    /// The server took the credentials of this generation.
+    pub(super) fn proven(&self, generation: u32) {
         let mut access = self.access.borrow_mut();
         access.proven |= access.generation == generation;
-        if self.is_out.take() {
-            self.say(format!("the server {} answers again; watching on", access.destination.host));
-        }
     }
 
-    /// The server is away, or says that it is. Told once, whatever number of streams meets it.
-    pub(super) fn is_away(&self, fault: &Fault) {
-        if !self.is_out.replace(true) {
+    /// The server answered a stream with success.
+    pub(super) fn answered(&self, stream: usize) {
+        if self.away.borrow_mut().remove(&stream).is_none() {
+            return;
+        }
+        if self.away.borrow().is_empty() {
+            let host = self.access.borrow().destination.host.clone();
+            self.say(format!("the server {host} answers again; watching on"));
+        }
+        self.is_back.notify_waiters();
+    }
+
+    /// The server is away for a stream that heard of it last at that time, or says that it is. Told once, whatever number of
+    /// streams meets it.
+    pub(super) fn is_away(&self, stream: usize, heard: Instant, fault: &Fault) {
+        let mut away = self.away.borrow_mut();
+        if away.is_empty() {
             let access = self.access.borrow();
             let host = &access.destination.host;
             self.say(format!("the watch of {host} was cut: {fault}; trying again until it answers"));
         }
+        away.entry(stream).or_insert(heard);
+    }
+
+    /// A stream asks no more.
+    pub(super) fn forget(&self, stream: usize) {
+        self.away.borrow_mut().remove(&stream);
+    }
+
+    /// When the server was last heard of by the stream that has not heard of it for longest, while it is away.
+    pub(super) fn last_heard(&self) -> Option<Instant> {
+        self.away.borrow().values().min().copied()
+    }
+
+    /// Waits until the server has come back to another stream.
+    pub(super) async fn back(&self) {
+        self.is_back.notified().await;
     }
 
     /// Has credentials anew after the server did not take those of this generation: a plugin's token has expired. Once,
-    /// whatever number of streams meets it, and not again before the server has taken the new ones.
-    pub(super) fn renew(&self, generation: u32) -> Result<Renewal, ClusterError> {
+    /// whatever number of streams meets it, and not again before the server has taken the new ones. A plugin runs beside the
+    /// watch: one that hangs holds up neither a deadline nor an interrupt.
+    pub(super) async fn renew(&self, generation: u32) -> Result<Renewal, ClusterError> {
+        let _one_at_a_time = self.renewing.lock().await;
         let (current, proven) = {
             let access = self.access.borrow();
             (access.generation, access.proven)
@@ -128,7 +171,11 @@ impl Hub {
         if !proven {
             return Ok(Renewal::Refused);
         }
-        let reach = reach::reach(&self.connection, &self.environment)?;
+        let (connection, environment) = (self.connection.clone(), self.environment.clone());
+        let waiter = self.waiter;
+        let had = move || waiter.run(|| reach::reach(&connection, &environment));
+        let had = tokio::task::spawn_blocking(had).await;
+        let reach = had.map_err(|error| ClusterError::Process(error.to_string()))??;
         *self.access.borrow_mut() = Access::of(reach, current + 1)?;
         Ok(Renewal::Renewed)
     }
@@ -155,10 +202,6 @@ pub(super) struct Backoff {
     tries: u32,
 }
 
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// As long as client-go waits at most. Source: client-go `tools/cache/reflector.go`.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-
 impl Backoff {
     pub(super) fn reset(&mut self) {
         self.tries = 0;
@@ -169,12 +212,17 @@ impl Backoff {
         self.tries
     }
 
-    /// Waits; at least as long as the server asks.
-    pub(super) async fn pause(&mut self, fault: Option<&Fault>) {
-        let own = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(self.tries)).min(LONGEST_PAUSE);
+    /// How long to wait now; at least as long as the server asks.
+    fn next(&mut self, pace: Pace, fault: Option<&Fault>) -> Duration {
+        let own = pace.pause.saturating_mul(2_u32.saturating_pow(self.tries)).min(pace.longest_pause);
         self.tries += 1;
         let asked = fault.and_then(|fault| fault.pause(Duration::ZERO)).unwrap_or_default();
-        tokio::time::sleep(jittered(own).max(asked)).await;
+        jittered(own).max(asked)
+    }
+
+    /// Waits so long.
+    pub(super) async fn pause(&mut self, pace: Pace, fault: Option<&Fault>) {
+        tokio::time::sleep(self.next(pace, fault)).await;
     }
 }
 

@@ -24,7 +24,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
-use tokio::task::LocalSet;
+use tokio::task::{JoinHandle, LocalSet};
+use tokio::time::Instant;
 
 use hub::Hub;
 use stream::Stream;
@@ -32,8 +33,60 @@ use stream::Stream;
 use super::environment::Environment;
 use super::error::ClusterError;
 use super::interrupt::Interrupts;
-use crate::request::Connection;
-use crate::source::{Resource, Source};
+use crate::request::{Connection, Scope};
+use crate::source::{Resource, Snapshot, Source};
+
+/// How long a watch waits for what. Tests have less time than people.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// How long a server is asked to keep a watch open; then the watch goes on with another request. API servers choose 30
+    /// to 60 minutes where they are not asked; the less, the less is lost where a proxy keeps a dead connection.
+    pub open: Duration,
+    /// What a server may take longer than asked until it ends a watch.
+    pub grace: Duration,
+    /// Silence after which a connection counts as dead on which there were bookmarks, which come once a minute.
+    /// Source: Kubernetes `apiserver/pkg/storage/cacher`, `defaultBookmarkFrequency`.
+    pub silence: Duration,
+    /// The first pause before another try; each is twice the one before.
+    pub pause: Duration,
+    /// The longest of these: as long as client-go waits at most. Source: client-go `tools/cache/reflector.go`.
+    pub longest_pause: Duration,
+    /// How long a watch must have lasted to count as one that went well, though nothing was told on it.
+    pub a_while: Duration,
+    /// The first pause before what was refused or is not installed is asked for once more; each pause is twice the one
+    /// before.
+    pub again: Duration,
+    /// The longest of these.
+    pub longest_again: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            open: Duration::from_secs(300),
+            grace: Duration::from_secs(30),
+            silence: Duration::from_secs(90),
+            pause: Duration::from_millis(200),
+            longest_pause: Duration::from_secs(30),
+            a_while: Duration::from_secs(1),
+            again: Duration::from_secs(5),
+            longest_again: Duration::from_secs(60),
+        }
+    }
+}
+
+/// What came of a look at the cluster beside what is followed.
+#[derive(Debug)]
+pub enum Look {
+    /// What is there now.
+    Read(Box<Snapshot>),
+    /// It could not be read.
+    Failed(ClusterError),
+    /// The time for it has passed.
+    TimedOut,
+    /// Ctrl-C or SIGTERM came.
+    Interrupted,
+}
 
 /// What to follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +153,8 @@ pub enum Told {
         /// Up to where.
         version: String,
     },
-    /// An interest is not followed, or not any more: denied, not installed, or not to be read.
+    /// An interest is not followed, or not any more: denied, not installed, or not to be read. It is asked for again, ever
+    /// more rarely; once it answers, it is told as [`Told::Synced`].
     Ended {
         /// Which.
         interest: usize,
@@ -126,7 +180,8 @@ pub struct Watch<'a> {
     said: mpsc::UnboundedReceiver<String>,
     talk: &'a mut dyn FnMut(&str),
     interrupts: Interrupts,
-    interests: usize,
+    /// One for each interest.
+    streams: Vec<JoinHandle<()>>,
 }
 
 /// Changes that wait to be taken.
@@ -149,11 +204,13 @@ impl<'a> Watch<'a> {
         let hub = {
             // The client starts tasks of its own.
             let _within = runtime.enter();
+            // A credential plugin may take its time, and until then Ctrl-C ends the process.
+            let hub = Rc::new(Hub::open(environment, connection, chunk_size, tell, say)?);
             interrupts.heed().map_err(process)?;
-            Rc::new(Hub::open(environment, connection, chunk_size, tell, say)?)
+            hub
         };
         let local = LocalSet::new();
-        Ok(Self { local, runtime: Some(runtime), hub, told, said, talk, interrupts, interests: 0 })
+        Ok(Self { local, runtime: Some(runtime), hub, told, said, talk, interrupts, streams: Vec::new() })
     }
 
     /// The cluster's name: the kubeconfig's context.
@@ -172,10 +229,48 @@ impl<'a> Watch<'a> {
     }
 
     fn begin(&mut self, interest: Interest, once: bool) -> usize {
-        let number = self.interests;
-        self.interests += 1;
-        self.local.spawn_local(Stream::new(number, interest, once, Rc::clone(&self.hub)).run());
+        let number = self.streams.len();
+        let stream = Stream::new(number, interest, once, Rc::clone(&self.hub)).run();
+        self.streams.push(self.local.spawn_local(stream));
         number
+    }
+
+    /// Follows an interest no more. What was told of it and not taken yet still comes.
+    pub fn stop(&mut self, interest: usize) {
+        if let Some(stream) = self.streams.get(interest) {
+            stream.abort();
+        }
+        self.hub.forget(interest);
+    }
+
+    /// From now on waits as long as that.
+    pub fn set_pace(&mut self, pace: Pace) {
+        self.hub.pace.set(pace);
+    }
+
+    /// How long ago the server was last heard of, while it is away: nothing that has been told is newer than that.
+    pub fn silent_for(&self) -> Option<Duration> {
+        self.hub.last_heard().map(|heard| Instant::now().saturating_duration_since(heard))
+    }
+
+    /// Reads what `scope` asks for once, beside what is followed and with the same credentials.
+    pub fn look(&mut self, scope: &Scope, at_most: Duration) -> Look {
+        let Self { local, runtime, hub, interrupts, .. } = self;
+        let Some(runtime) = runtime else { return Look::TimedOut };
+        let access = hub.access();
+        let mut silent = |_: &str| {};
+        let api = hub.api(&access, &mut silent);
+        local.block_on(runtime, async {
+            tokio::select! {
+                biased;
+                () = interrupts.next() => Look::Interrupted,
+                read = Box::pin(super::look(&api, &hub.cluster, scope)) => match read {
+                    Ok(snapshot) => Look::Read(Box::new(snapshot)),
+                    Err(error) => Look::Failed(error),
+                },
+                () = tokio::time::sleep(at_most) => Look::TimedOut,
+            }
+        })
     }
 
     /// What comes next, waited for at most so long; for ever where it is not told how long.
@@ -217,6 +312,7 @@ impl<'a> Watch<'a> {
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         self.told.close();
+        self.hub.waiter.leave();
         // A look-up of a name that hangs must not hold up the end.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

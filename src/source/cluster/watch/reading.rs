@@ -15,26 +15,20 @@ use super::{ChangeKind, Told};
 use crate::source::cluster::api::{JSON, Patience};
 use crate::source::cluster::fault::{Fault, Status};
 
-/// How long a server is asked to keep a watch open; then the watch goes on with another request. API servers choose 30 to 60
-/// minutes where they are not asked; the less, the less is lost where a proxy keeps a dead connection.
-const OPEN: Duration = Duration::from_secs(300);
-/// Silence after which a connection counts as dead on which there were bookmarks, which come once a minute.
-/// Source: Kubernetes `apiserver/pkg/storage/cacher`, `defaultBookmarkFrequency`.
-const LONGEST_SILENCE: Duration = Duration::from_secs(90);
-/// What a server may take longer than asked until it ends a watch.
-const GRACE: Duration = Duration::from_secs(30);
 /// The longest line that is held. Objects are at most a few MiB: etcd takes no larger ones.
 const LONGEST_LINE: usize = 32 << 20;
+
 impl Stream {
     /// Watches from the last version on, until that ends.
     pub(super) async fn watch(&mut self) -> Result<(), End> {
         let access = self.hub.access();
+        let pace = self.hub.pace.get();
         let (open, longest) = match self.hub.patience {
             Patience::Whole(whole) => (whole.max(Duration::from_secs(1)), Some(whole)),
-            Patience::Silence(_) => (jittered(OPEN), None),
-            Patience::Endless => (jittered(OPEN), Some(Duration::MAX)),
+            Patience::Silence(_) => (jittered(pace.open), None),
+            Patience::Endless => (jittered(pace.open), Some(Duration::MAX)),
         };
-        let seconds = open.as_secs().to_string();
+        let seconds = open.as_secs().max(1).to_string();
         let query = [
             ("watch", "true"),
             ("allowWatchBookmarks", "true"),
@@ -52,35 +46,50 @@ impl Stream {
             Err(Fault::Status(Status { code: 410, .. })) => return Err(End::Expired),
             Err(fault) => return Err(End::Fault(fault)),
         };
-        self.hub.answered(access.generation);
+        self.accepted = Some(Instant::now());
+        self.heard = Instant::now();
+        self.has_watched = true;
+        self.hub.proven(access.generation);
+        // Where the last one brought an error only, a good line tells that this one does not.
+        if !self.brings_errors {
+            self.hub.answered(self.number);
+        }
         // With `--request-timeout`, it is the whole answer that has that long, and ends in order then.
-        let ends = longest.map_or(began.checked_add(open + GRACE), |longest| began.checked_add(longest));
+        let ends = longest.map_or(began.checked_add(open + pace.grace), |longest| began.checked_add(longest));
         self.follow(response, ends).await
     }
 
     /// Reads the lines of a watch. What of the last one is missing where it was cut comes once more: the next watch begins
     /// behind the last line that was whole.
     async fn follow(&mut self, response: Response<Body>, ends: Option<Instant>) -> Result<(), End> {
+        let longest_silence = self.hub.pace.get().silence;
         let is_whole = matches!(self.hub.patience, Patience::Whole(_));
         let mut body = response.into_body();
         let mut line: Vec<u8> = Vec::new();
         let mut has_bookmarks = false;
         loop {
-            let silence = (has_bookmarks && !is_whole).then(|| Instant::now().checked_add(LONGEST_SILENCE)).flatten();
+            let silence = (has_bookmarks && !is_whole).then(|| Instant::now().checked_add(longest_silence)).flatten();
             let deadline = ends.into_iter().chain(silence).min();
             let frame = match deadline {
                 Some(deadline) => match tokio::time::timeout_at(deadline, body.frame()).await {
                     Ok(frame) => frame,
                     Err(_) if is_whole => return Err(End::Orderly),
-                    Err(_) => return Err(End::Fault(Fault::Timeout(LONGEST_SILENCE))),
+                    Err(_) => return Err(End::Fault(Fault::Timeout(longest_silence))),
                 },
                 None => body.frame().await,
             };
             let chunk = match frame {
-                None => return Err(End::Orderly),
+                None => {
+                    // Some servers end the last line with the answer; half of one is told anew by the next watch.
+                    if serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_ok() {
+                        self.take(&line).await?;
+                    }
+                    return Err(End::Orderly);
+                }
                 Some(Err(error)) => return Err(End::Fault(Fault::of(&error))),
                 Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
             };
+            self.heard = Instant::now();
             let mut rest = &chunk[..];
             while let Some(end) = memchr::memchr(b'\n', rest) {
                 line.extend_from_slice(&rest[..end]);
@@ -101,7 +110,11 @@ impl Stream {
 
     /// Tells what a line says; whether it was a bookmark.
     async fn take(&mut self, line: &[u8]) -> Result<bool, End> {
-        let (kind, object, meta) = match Line::read(line) {
+        let line = Line::read(line);
+        if !matches!(line, Line::Expired | Line::Error(_)) && std::mem::take(&mut self.brings_errors) {
+            self.hub.answered(self.number);
+        }
+        let (kind, object, meta) = match line {
             Line::Set(object, meta) => (ChangeKind::Set, object, meta),
             Line::Deleted(object, meta) => (ChangeKind::Deleted, object, meta),
             Line::Bookmark(version) => {
