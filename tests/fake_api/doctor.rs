@@ -194,7 +194,7 @@ fn nothing_is_asked_but_questions_and_each_once() {
 fn of_all_namespaces_no_namespace_is_named() {
     let api = Server { forbidden: &["list events"], ..SERVER }.start();
     let told = report(&Home::of(&api), 0, &["-A"]);
-    let summary = "can read all namespaces of fake (v1.37.2): all but 1 right; not all for watch, record";
+    let summary = "can read all namespaces of fake (v1.37.2): all but 1 right; not all for record";
     assert_eq!(told["summary"], summary);
     assert_eq!(told["namespace"], json!({"name": null, "state": "unknown"}));
     let reviews = api.requests().into_iter().filter(|request| request.path().ends_with("accessreviews"));
@@ -211,7 +211,7 @@ fn what_is_denied_is_told_with_the_reason_what_is_lost_and_what_grants_it() {
     let api = Server { forbidden: &["list events", "get nodes"], reason: "outside of office hours", ..SERVER }.start();
     let home = Home::of(&api);
     let told = report(&home, 0, &[]);
-    let summary = "can read ns ml of fake (v1.37.2): all but 2 rights; not all for watch, record";
+    let summary = "can read ns ml of fake (v1.37.2): all but 2 rights; not all for record";
     assert_eq!(told["summary"], summary);
     let events = right(&told, "context", "list", "events");
     assert_eq!((&events["state"], &events["reason"]), (&"denied".into(), &"outside of office hours".into()));

@@ -27,9 +27,13 @@ fn all_that_is_told_of_an_object_is_told_of_what_is_kept_of_it() {
         // Namespaces and the like are counted as ignored, and not recorded.
         items.retain(|item| !kept(std::slice::from_ref(item), &policy(false)).is_empty());
         let mut recorded = kept(&items, &policy(false));
-        // Heartbeats tell as of when a dump was taken, and are not kept: a recording tells that itself.
-        let clock =
-            json!({"kind": "RecordingStatus", "apiVersion": "kubectl-sigapps/v1alpha1", "asOf": newest(&items)});
+        // Heartbeats tell as of when a dump was taken, and are not kept: a recording tells that itself. Here an Event does, which
+        // is about nothing that is told.
+        let clock = json!({
+            "kind": "Event", "apiVersion": "v1", "metadata": {"name": "clock", "namespace": "clock", "uid": "clock"},
+            "involvedObject": {"kind": "Clock", "name": "clock", "namespace": "clock"}, "lastTimestamp": newest(&items),
+        });
+        items.push(clock.clone());
         recorded.push(clock);
         for (of_recorded, of_whole) in all_told(&recorded, folder.path()).iter().zip(all_told(&items, folder.path())) {
             assert_eq!(of_recorded.to_string(), of_whole.to_string(), "{name}");
