@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde_json::{Value, json};
 use sigapps::source::{Resource, SourceState};
 
 use crate::support::objects::{head, items, job, list, pod, pods, world};
@@ -360,4 +361,22 @@ fn a_namespace_that_is_not_there_does_not_read_as_one_without_failures() {
             }
         }
     }
+}
+
+/// What stands between may write a list anew, its members by their names: the items before the kind.
+#[test]
+fn items_that_come_before_the_kind_of_their_list_are_known_by_what_was_asked_for() {
+    let api = FakeApi::start(|request: &Request| match request.path().rsplit('/').next() {
+        Some("pods") => {
+            let pods: Vec<Value> = (0..3000).map(|number| pod("ml", &format!("etl-{number}"), "etl")).collect();
+            let list = json!({"apiVersion": "v1", "items": pods, "kind": "PodList", "metadata": {}}).to_string();
+            assert!(list.find("items") < list.find("PodList"));
+            Reply::json(200, list)
+        }
+        _ => world(request),
+    });
+    let home = Home::of(&api);
+    let read = home.read();
+    assert_eq!(source(read.snapshot(), Resource::Pods).objects, 3000);
+    assert_eq!(read.snapshot().pods.len(), 3000);
 }

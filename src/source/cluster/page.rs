@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -5,6 +6,7 @@ use serde::Deserialize;
 use tokio::sync::{mpsc, oneshot};
 
 use super::body::BodyReader;
+use super::path;
 use crate::model::ObjectView;
 use crate::source::{Ending, Intake, ListHead, ObjectSink, Position, Splitter};
 
@@ -105,6 +107,7 @@ pub(super) fn read(
 ) -> Page {
     let mut sink = PageSink {
         intake,
+        asked: list,
         wanted: &list.wanted,
         raw: list.raw.as_ref(),
         head: Some(head),
@@ -125,6 +128,8 @@ pub(super) fn read(
 /// Hands objects to the intake one by one, so that pages of several resources are read side by side.
 struct PageSink<'a> {
     intake: &'a Mutex<Intake>,
+    /// What was asked for.
+    asked: &'a super::list::List,
     wanted: &'a Wanted,
     /// Where the objects go as they are, instead of into the intake.
     raw: Option<&'a mpsc::Sender<Bytes>>,
@@ -142,6 +147,17 @@ impl PageSink<'_> {
             // Nobody waits for it any more where the request was given up.
             let _ = head.send(serde_json::from_slice(metadata).unwrap_or_default());
         }
+    }
+
+    /// What a list says of itself; where it has not said it yet, what was asked for. The API server writes the kind before
+    /// the items, but what stands between may sort a list's members by their names.
+    fn named<'l>(&self, list: &'l ListHead) -> Cow<'l, ListHead> {
+        if list.kind.is_some() {
+            return Cow::Borrowed(list);
+        }
+        let kind = Some(format!("{}List", self.asked.resource.kind()));
+        let api_version = Some(path::group_version(&self.asked.path).to_owned());
+        Cow::Owned(ListHead { kind, api_version, ..list.clone() })
     }
 
     /// Whether an object is wanted; takes its name where that is asked for.
@@ -177,6 +193,7 @@ impl ObjectSink for PageSink<'_> {
             return;
         }
         self.page.objects += 1;
+        let list = &*self.named(list);
         if let Some(raw) = self.raw {
             // Nobody takes it where the watch was given up; the page ends with its connection then.
             let _ = raw.blocking_send(titled(bytes, list));

@@ -9,6 +9,16 @@ pub(super) fn of(group_version: &str, namespace: Option<&str>, plural: &str) -> 
     }
 }
 
+/// The group and version in a path of the API: `batch/v1`.
+pub(super) fn group_version(path: &str) -> &str {
+    let (rest, slashes) = match (path.strip_prefix("/apis/"), path.strip_prefix("/api/")) {
+        (Some(rest), _) => (rest, 1),
+        (_, Some(rest)) => (rest, 0),
+        _ => return "",
+    };
+    rest.match_indices('/').nth(slashes).map_or(rest, |(end, _)| &rest[..end])
+}
+
 /// Percent-encodes what stands for itself nowhere in a URL.
 pub(super) fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
@@ -36,6 +46,7 @@ mod tests {
             ("batch/v1", Some("a/b c?"), "jobs", "/apis/batch/v1/namespaces/a%2Fb%20c%3F/jobs"),
         ] {
             assert_eq!(of(group_version, namespace, plural), expected);
+            assert_eq!(super::group_version(expected), group_version);
         }
     }
 }
