@@ -11,6 +11,7 @@ use super::connection::ConnectionArgs;
 use super::input::{clock, ensure_one_namespace};
 use super::options::{UsageError, parse_duration};
 use super::sink::Half;
+use super::stdout::stdout;
 use super::{CONNECTION, ExitCode, OUTPUT, SELECTION, talk};
 use crate::model::Time;
 use crate::record::{self, Journal, Keeping, Logs, Marker, Order, Policy, RecordError, Recorded};
@@ -175,7 +176,7 @@ impl RecordArgs {
         }
         talk(&summary(&recorded, header));
         if path != "-" {
-            writeln!(io::stdout(), "{path}")?;
+            writeln!(stdout(), "{path}")?;
         }
         Ok(ExitCode::Success)
     }

@@ -1,6 +1,6 @@
 //! `record` against a server that breaks: what is written is what was there, and is whole.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -375,6 +375,19 @@ fn what_may_not_be_watched_is_said_while_it_records_and_in_the_journal() {
     recorder.end_well();
     let said = recorder.said.lock().unwrap().join("\n");
     assert!(said.contains("cronjobs are not recorded any more: cronjobs.batch cannot be read"), "{said}");
+}
+
+/// As for a script that does not ask where the recording is.
+#[test]
+fn a_recording_that_is_written_is_no_error_because_nobody_reads_its_name() {
+    let api = FakeApi::start(world);
+    let home = Home::of(&api);
+    let mut child = command(&home, &["record", "-n", "ml", "-o", "now.jsonl"]).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+    assert!(home.path().join("now.jsonl").exists());
 }
 
 #[test]
