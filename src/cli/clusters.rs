@@ -216,13 +216,5 @@ fn not_read<'a>(cluster: &'a str, error: &'a ClusterError) -> impl Iterator<Item
 }
 
 fn source(cluster: &str, resource: Resource, state: SourceState, message: Option<String>) -> Source {
-    Source {
-        cluster: Some(cluster.to_owned()),
-        resource: resource.name().to_owned(),
-        file: None,
-        state,
-        objects: 0,
-        skipped: 0,
-        message,
-    }
+    Source { message, ..Source::of_cluster(cluster, resource.name(), state) }
 }

@@ -178,7 +178,8 @@ impl Show {
     }
 }
 
-fn explained(
+/// What became of something, with what to do next.
+pub(super) fn explained(
     snapshot: &Snapshot,
     subject: &Subject,
     now: Option<Time>,

@@ -45,7 +45,8 @@ pub(super) fn failures(
         }
         let options = options(Some(now));
         let analysis = analyse(snapshot, &options);
-        let (news, has_changed) = lines.take(&analysis)?;
+        // On a screen all is shown each time: what is new is not asked.
+        let (news, has_changed) = if is_on { Default::default() } else { lines.take(&analysis)? };
         let mut shown = Shown::default();
         if is_first && watch.is_only() {
             shown.text.extend_from_slice(if is_on { NO_CHANGE.as_bytes() } else { b"" });

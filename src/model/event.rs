@@ -126,6 +126,17 @@ impl<'a> EventView<'a> {
         series.or(self.last_timestamp.0).or(self.deprecated_last_timestamp.0).or(self.event_time.0)
     }
 
+    /// Why it was written.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// How often it happened.
+    pub fn count(&self) -> u32 {
+        let of_series = self.series.as_ref().map_or(0, |series| series.count);
+        of_series.max(self.count).max(self.deprecated_count).max(1)
+    }
+
     /// The newest time the Event tells of.
     pub fn newest_time(&self) -> Option<Time> {
         self.last().max(self.metadata.creation_timestamp.0)
@@ -164,7 +175,6 @@ impl<'a> EventView<'a> {
     /// The record to keep.
     pub fn into_event(self, interner: &mut Interner) -> Event {
         let object = self.object();
-        let count = self.series.as_ref().map_or(0, |series| series.count);
         Event {
             kind: interner.intern(&object.kind),
             namespace: interner.intern(&object.namespace),
@@ -175,7 +185,7 @@ impl<'a> EventView<'a> {
             at: self.precisely(),
             first: self.first(),
             last: self.last(),
-            count: count.max(self.count).max(self.deprecated_count).max(1),
+            count: self.count(),
             of_core_recorder: self.event_time.0.is_none(),
         }
     }

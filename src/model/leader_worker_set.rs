@@ -87,6 +87,11 @@ impl View for LeaderWorkerSetView<'_> {
 /// What the API server sets where no policy is told.
 const RECREATE_GROUP: &str = "RecreateGroupOnPodRestart";
 
+/// Whether an Event of that reason tells that a group was made anew. Source: lws `pkg/controllers/pod_controller.go`.
+pub fn is_of_group_made_anew(reason: &str) -> bool {
+    matches!(reason, "RecreateGroup" | RECREATE_GROUP)
+}
+
 impl LeaderWorkerSet {
     /// Whether a container that restarts, or a pod that is deleted, makes the whole group anew.
     pub fn recreates_groups(&self) -> bool {

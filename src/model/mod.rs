@@ -64,8 +64,8 @@ pub use job_set::{
     FailurePolicy, FailurePolicyRule, JobSet, JobSetAction, ReplicatedJob, ReplicatedJobStatus, VolumeClaimTemplate,
 };
 pub(crate) use job_set_view::JobSetView;
-pub use leader_worker_set::LeaderWorkerSet;
 pub(crate) use leader_worker_set::LeaderWorkerSetView;
+pub use leader_worker_set::{LeaderWorkerSet, is_of_group_made_anew};
 pub(crate) use meta::ANNOTATIONS_READ;
 pub use meta::{MetaView, Owner, OwnerView};
 pub(crate) use node::NodeView;

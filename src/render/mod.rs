@@ -23,6 +23,7 @@ use std::io::{self, Write};
 pub use fields::{Columns, ColumnsError, Fields, FieldsError};
 
 use crate::report::{Doctor, Explanation, FailureLine, FailureReport, Restart, RestartStep, Version};
+use crate::request::Target;
 
 /// The formats a report is printed in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +82,11 @@ pub enum ExplanationFormat {
     Markdown,
     /// The name of what is explained.
     Name,
+}
+
+/// Prints the name of an object as kubectl's `-o name` does: `job.batch/x`.
+pub fn target_name(target: &Target, out: &mut impl Write) -> io::Result<()> {
+    name::print_known(target.kind, &target.name, out)
 }
 
 /// Prints an explanation; `rules` asks for why each rule matched or not.

@@ -11,9 +11,14 @@ pub(super) fn print(report: &FailureReport, out: &mut impl Write) -> io::Result<
 
 /// The same of one.
 pub(super) fn print_one(workload: &WorkloadRef, out: &mut impl Write) -> io::Result<()> {
-    let kind = workload.kind.to_ascii_lowercase();
-    let known = TargetKind::ALL.into_iter().find(|known| *known.kind() == *workload.kind);
-    let group = known.map(TargetKind::group).filter(|group| !group.is_empty());
-    let group = group.map(|group| format!(".{group}")).unwrap_or_default();
-    writeln!(out, "{kind}{group}/{}", one_line(&workload.name))
+    match TargetKind::ALL.into_iter().find(|known| *known.kind() == *workload.kind) {
+        Some(kind) => print_known(kind, &workload.name, out),
+        None => writeln!(out, "{}/{}", workload.kind.to_ascii_lowercase(), one_line(&workload.name)),
+    }
+}
+
+/// The same of an object of a known kind.
+pub(super) fn print_known(kind: TargetKind, name: &str, out: &mut impl Write) -> io::Result<()> {
+    let separator = if kind.group().is_empty() { "" } else { "." };
+    writeln!(out, "{}{separator}{}/{}", kind.kind().to_ascii_lowercase(), kind.group(), one_line(name))
 }

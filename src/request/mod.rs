@@ -66,6 +66,12 @@ pub struct Subject {
     pub name: String,
 }
 
+impl std::convert::From<&Target> for Subject {
+    fn from(target: &Target) -> Self {
+        Self { kind: Some(target.kind), name: target.name.clone() }
+    }
+}
+
 /// What of the failures to show.
 #[derive(Clone, Debug)]
 pub struct View {

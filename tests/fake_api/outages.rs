@@ -178,7 +178,7 @@ fn while_the_server_is_away_it_is_known_since_when() {
 
 #[cfg(unix)]
 mod tokens {
-    use super::super::watches::tokens::{HERE, bearer, expired, home, runs};
+    use super::super::watches::tokens::{HERE, bearer, expired, first_token_alone, home, runs};
     use super::*;
     use crate::support::tls::Authority;
 
@@ -202,11 +202,7 @@ mod tokens {
     #[test]
     fn a_plugin_that_hangs_holds_up_nothing() {
         let authority = Authority::new();
-        let api = FakeApi::start_tls(authority.server(&[HERE]), |request| match (bearer(request), from(request)) {
-            (1, None) => jobs(7, &[]),
-            (1, Some(7)) if request.nth == 1 => Reply::json(200, event("ADDED", &job("a", 8))),
-            _ => expired(),
-        });
+        let api = FakeApi::start_tls(authority.server(&[HERE]), first_token_alone);
         let home = home(&api, &authority);
         home.write(".kube/hangs-2", "");
         let mut talk = |_: &str| {};

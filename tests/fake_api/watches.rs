@@ -408,6 +408,15 @@ pub(super) mod tokens {
         Reply::status(401, "Unauthorized", "Unauthorized")
     }
 
+    /// A server that takes the first token for the list and for one change, and no other one.
+    pub(crate) fn first_token_alone(request: &Request) -> Reply {
+        match (bearer(request), from(request)) {
+            (1, None) => jobs(7, &[]),
+            (1, Some(7)) if request.nth == 1 => Reply::json(200, event("ADDED", &job("a", 8))),
+            _ => expired(),
+        }
+    }
+
     #[test]
     fn a_token_that_expires_is_had_anew_from_its_plugin_each_time() {
         let authority = Authority::new();
@@ -428,11 +437,7 @@ pub(super) mod tokens {
     #[test]
     fn a_new_token_that_is_not_taken_either_ends_it() {
         let authority = Authority::new();
-        let api = FakeApi::start_tls(authority.server(&[HERE]), |request| match (bearer(request), from(request)) {
-            (1, None) => jobs(7, &[]),
-            (1, Some(7)) if request.nth == 1 => Reply::json(200, event("ADDED", &job("a", 8))),
-            _ => expired(),
-        });
+        let api = FakeApi::start_tls(authority.server(&[HERE]), first_token_alone);
         let home = home(&api, &authority);
         let error = follow(&home, &of_jobs(), "never").error.unwrap();
         assert!(error.to_string().contains("You must be logged in"), "{error}");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::words::{is_amiss, names, refused_by, some_of};
 use super::{Around, OwnFailure, Standing, Trouble};
 use crate::analysis::failure::Told;
-use crate::model::{Event, LeaderWorkerSet, Ordinal, Pod, Restart, Time, human_duration};
+use crate::model::{Event, LeaderWorkerSet, Ordinal, Pod, Restart, Time, human_duration, is_of_group_made_anew};
 use crate::report::{Class, SituationKind, WorkloadState};
 use crate::words::counted;
 
@@ -55,7 +55,7 @@ fn refused<'s>(it: &'s LeaderWorkerSet, around: &Around<'_, 's>) -> Option<Troub
 
 fn recreated<'s>(events: &[&'s Event]) -> Vec<Recreated<'s>> {
     let mut groups: BTreeMap<&str, Recreated> = BTreeMap::new();
-    let told = events.iter().filter(|event| matches!(&*event.reason, "RecreateGroup" | "RecreateGroupOnPodRestart"));
+    let told = events.iter().filter(|event| is_of_group_made_anew(&event.reason));
     for event in told {
         // `Worker pod vllm-1-2 failed, deleted leader pod vllm-1 to recreate group 1`.
         let Some((_, group)) = event.message.rsplit_once("recreate group ") else { continue };

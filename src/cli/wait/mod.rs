@@ -2,6 +2,7 @@
 
 mod line;
 mod names;
+mod object;
 mod runs;
 mod verdict;
 mod waited;

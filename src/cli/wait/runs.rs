@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 
-use super::verdict::Names;
+use super::object::Names;
 use crate::analysis::{Awaited, Judgement, Restarts, Settings, Subject, judge};
 use crate::source::{Filter, Intake};
 

@@ -1,19 +1,17 @@
 //! What became of something, as `explain` says it.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
-
-use anyhow::Context as _;
 
 use super::Output;
 use super::waited::Waited;
-use crate::advice::{Kubectl, advise_on};
-use crate::analysis::{Options, analyse, explain, find};
+use crate::advice::Kubectl;
+use crate::cli::explain::explained;
 use crate::cli::input::clock;
 use crate::cli::stdout::stdout;
 use crate::render::{self, ExplanationFormat, Look};
 use crate::report::Explanation;
-use crate::request::{Scope, Subject, Target};
+use crate::request::{Scope, Target};
 use crate::source::Snapshot;
 use crate::source::cluster::{ClusterError, Look as Looked, Watch};
 
@@ -40,8 +38,9 @@ impl Teller<'_> {
     /// Prints what became of some that were decided together.
     pub(super) fn print(&self, watch: &mut Watch, all: &[&Waited]) -> anyhow::Result<Result<(), Interrupted>> {
         if self.output == Output::Name {
-            all.iter().try_for_each(|waited| print_name(&waited.subject()))?;
-            return Ok(Ok(()));
+            let mut out = stdout();
+            all.iter().try_for_each(|waited| render::target_name(&waited.subject(), &mut out))?;
+            return Ok(Ok(out.flush()?));
         }
         let seen = match self.look_at(watch, all) {
             Ok(seen) => seen,
@@ -83,23 +82,13 @@ impl Teller<'_> {
                 return Ok(None);
             }
             let target = waited.subject();
-            let subject = Subject { kind: Some(target.kind), name: target.name.clone() };
-            look(watch, &Scope { subject: Some(subject), ..self.scope() }, until, &target.to_string())
+            look(watch, &Scope { subject: Some((&target).into()), ..self.scope() }, until, &target.to_string())
         };
         all.iter().map(of_one).collect()
     }
 
     fn explained(&self, snapshot: &Snapshot, target: &Target) -> anyhow::Result<Explanation> {
-        let found = find(snapshot, Some(target.kind), &target.name)?;
-        let now = Some(clock()?);
-        let targets = found.judged_with(snapshot).into_iter().collect();
-        let options = Options { now, pending_after: PENDING_AFTER, all: true, targets, ..Options::default() };
-        let analysis = analyse(snapshot, &options);
-        let mut explanation = explain(&analysis, found, now);
-        if self.output == Output::Json {
-            explanation.suggestions = advise_on(&analysis, found, now, &self.kubectl);
-        }
-        Ok(explanation)
+        explained(snapshot, &target.into(), Some(clock()?), PENDING_AFTER, &self.kubectl)
     }
 
     fn scope(&self) -> Scope {
@@ -131,73 +120,4 @@ fn look(watch: &mut Watch, scope: &Scope, until: Instant, what: &str) -> Result<
     };
     watch.say(&format!("{what}: only what was waited for itself could be read: {why}"));
     Ok(None)
-}
-
-fn print_name(target: &Target) -> io::Result<()> {
-    let group = Some(target.kind.group()).filter(|group| !group.is_empty());
-    let group = group.map(|group| format!(".{group}")).unwrap_or_default();
-    let mut out = stdout();
-    writeln!(out, "{}{group}/{}", target.kind.name(), target.name)?;
-    out.flush()
-}
-
-/// What of an object's JSON a wait looks at itself.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct Names {
-    pub(super) metadata: Metadata,
-    /// Of an Event.
-    reason: String,
-    count: Option<u32>,
-    series: Option<Series>,
-}
-
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct Series {
-    count: Option<u32>,
-}
-
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Metadata {
-    pub(super) name: String,
-    pub(super) uid: String,
-    pub(super) creation_timestamp: Option<String>,
-    owner_references: Vec<Owner>,
-}
-
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Owner {
-    api_version: String,
-    kind: String,
-    name: String,
-    controller: bool,
-}
-
-impl Names {
-    pub(super) fn of(object: &[u8]) -> anyhow::Result<Self> {
-        serde_json::from_slice(object).context("the server sent an object that cannot be read")
-    }
-
-    /// Source: lws `pkg/controllers/pod_controller.go`.
-    pub(super) fn tells_of_a_group_made_anew(&self) -> bool {
-        matches!(&*self.reason, "RecreateGroup" | "RecreateGroupOnPodRestart")
-    }
-
-    /// How often an Event was told.
-    pub(super) fn times(&self) -> u32 {
-        self.series.as_ref().and_then(|series| series.count).or(self.count).unwrap_or(1).max(1)
-    }
-
-    /// Whether a `CronJob` of that name controls it.
-    pub(super) fn is_run_of(&self, cron_job: &str) -> bool {
-        self.metadata.owner_references.iter().any(|owner| {
-            owner.controller
-                && owner.kind == "CronJob"
-                && owner.api_version.starts_with("batch/")
-                && owner.name == cron_job
-        })
-    }
 }

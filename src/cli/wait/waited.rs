@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::names::{Want, Wanted};
+use super::object::Names;
 use super::runs::Runs;
-use super::verdict::Names;
 use crate::analysis::{Awaited, Judgement, Restarts, Settings, Subject, find, judge, progress, restarts};
 use crate::cli::ExitCode;
-use crate::model::Uid;
+use crate::model::{EventView, Uid, is_of_group_made_anew};
 use crate::request::{Target, TargetKind};
 use crate::source::cluster::{Change, ChangeKind, Interest, Watch};
 use crate::source::{Filter, Intake, Resource, Snapshot};
@@ -605,12 +605,14 @@ impl Waited {
 
     /// Counts how often groups were made anew. An Event that is told once more counts up; that it expires means nothing.
     fn take_event(&mut self, change: &Change, names: &Names, is_new: bool) {
-        if !matches!(change.kind, ChangeKind::Listed | ChangeKind::Set) || !names.tells_of_a_group_made_anew() {
+        let is_there = matches!(change.kind, ChangeKind::Listed | ChangeKind::Set);
+        let Ok(event) = serde_json::from_slice::<EventView>(&change.object) else { return };
+        if !is_there || !is_of_group_made_anew(event.reason()) {
             return;
         }
-        let before = self.told.insert(names.metadata.uid.clone(), names.times()).unwrap_or_default();
+        let before = self.told.insert(names.metadata.uid.clone(), event.count()).unwrap_or_default();
         if is_new {
-            self.recreated += names.times().saturating_sub(before);
+            self.recreated += event.count().saturating_sub(before);
         }
     }
 }

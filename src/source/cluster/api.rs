@@ -5,6 +5,7 @@ use bytes::Bytes;
 use http::{Request, Response, header};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
+use serde::Deserialize;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -37,6 +38,26 @@ pub(super) const TRIES: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// The form that is asked for.
 pub(super) const JSON: &str = "application/json";
+
+/// What `/apis/GROUP` answers, as far as it is used.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Group {
+    preferred_version: Version,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    group_version: String,
+}
+
+impl Group {
+    /// Group and version that the server prefers: `jobset.x-k8s.io/v1alpha2`.
+    pub(super) fn preferred(self) -> String {
+        self.preferred_version.group_version
+    }
+}
 /// Of an error's body.
 const LARGEST_ERROR: usize = 64 << 10;
 /// Of an answer that is read whole.

@@ -7,7 +7,7 @@ use futures_util::stream::FuturesUnordered;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::api::{Api, LARGEST_OBJECT, Patience, gather};
+use super::api::{Api, Group, JSON, LARGEST_OBJECT, Patience, gather};
 use super::environment::Environment;
 use super::error::ClusterError;
 use super::fault::{self, Fault};
@@ -41,7 +41,6 @@ const MOST: &str = "500";
 /// The server's own table has the name in its first column, and nothing else that is large: of a thousand pods it is a
 /// twentieth of their metadata. Source: Kubernetes API concepts, "Receiving resources as Tables".
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
-const JSON: &str = "application/json";
 
 /// The names in the kubeconfig that a connection leads to. Nothing is dialled.
 pub fn configured(environment: &Environment, connection: &Connection) -> Result<Configured, ClusterError> {
@@ -114,8 +113,7 @@ async fn names_of(api: &Api<'_>, named: Named, namespace: &str) -> Result<Vec<St
 
 /// The version of a group that the server prefers.
 async fn preferred(api: &Api<'_>, group: &str) -> Result<String, Fault> {
-    let group: Group = read(api, &format!("/apis/{group}"), JSON).await?;
-    Ok(group.preferred_version.group_version)
+    read(api, &format!("/apis/{group}"), JSON).await.map(Group::preferred)
 }
 
 async fn read<T: serde::de::DeserializeOwned>(api: &Api<'_>, path: &str, accept: &str) -> Result<T, Fault> {
@@ -153,18 +151,6 @@ struct Item {
 #[derive(Deserialize)]
 struct Metadata {
     name: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Group {
-    preferred_version: Version,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Version {
-    group_version: String,
 }
 
 #[cfg(test)]

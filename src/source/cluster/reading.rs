@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use super::api::{Api, JSON};
+use super::api::{Api, Group, JSON};
 use super::error::ClusterError;
 use super::fault::{Asked, Fault, Status};
 use super::list::{List, Lister, Outcome};
@@ -143,19 +143,9 @@ impl<'a> Reading<'a> {
     /// Group and version to read a resource with, if the group is installed. The group is asked for, as a list of what is
     /// not installed may be answered 403: authorisation comes before routing.
     pub(super) async fn group_version(&self, resource: Resource, group: &str) -> Result<Option<String>, Fault> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Group {
-            preferred_version: Version,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Version {
-            group_version: String,
-        }
         match self.api().fetch(resource.name(), &format!("/apis/{group}"), JSON).await {
             Ok(body) => match serde_json::from_slice::<Group>(&body) {
-                Ok(group) => Ok(Some(group.preferred_version.group_version)),
+                Ok(group) => Ok(Some(group.preferred())),
                 Err(_) => Err(Fault::Answer(super::fault::first_line(&body))),
             },
             Err(fault) if fault.code() == Some(404) => Ok(None),

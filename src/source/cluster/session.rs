@@ -247,7 +247,7 @@ impl<'a> Session<'a> {
     /// left out without a word.
     pub fn create(&self, object: &Object, body: &Value, dry_run: bool) -> Result<Value, RequestError> {
         let path = with_query(&object.collection(), &write_query(dry_run));
-        self.write(object, "creation", Method::POST, &path, "application/json", body)
+        self.write(object, "creation", Method::POST, &path, JSON, body)
     }
 
     /// Changes the fields of an object that `body`, a JSON merge patch, names.
@@ -269,7 +269,7 @@ impl<'a> Session<'a> {
             query.push(("dryRun", "All"));
         }
         let path = with_query(&object.path(), &query);
-        self.write(object, "deletion", Method::DELETE, &path, "application/json", &options).map(|_| ())
+        self.write(object, "deletion", Method::DELETE, &path, JSON, &options).map(|_| ())
     }
 
     /// Whether the user may do something, as the server's authorizers say.
@@ -282,7 +282,7 @@ impl<'a> Session<'a> {
             }},
         });
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-        let answer = self.write(object, "review of the rights", Method::POST, path, "application/json", &review)?;
+        let answer = self.write(object, "review of the rights", Method::POST, path, JSON, &review)?;
         Ok(answer.pointer("/status/allowed") == Some(&Value::Bool(true)))
     }
 
